@@ -1,0 +1,327 @@
+"""The measurement: start everybody, check, warm up, measure in interleaved rounds, check again, end everybody.
+
+All servers stay up, idle except for their turn, so that every round sees the same machine and a disturbance hits all
+alike. In each round the order is shuffled with the recorded seed.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from . import machine, open_loop, verdicts, verify, wrk
+from .machine import CpuPlan
+from .peers import Peer, PeerError, build, needs_build, read_version
+from .quota import Quota
+from .server import Server
+from .statistics import merge_histograms, percentile
+
+PERCENTILES = (50.0, 75.0, 90.0, 99.0, 99.9, 99.99, 100.0)
+WARMUP_MIN_S, WARMUP_MAX_S, WARMUP_AGREE = 2, 10, 0.05
+CURVE_SHARES = (*range(0, 90, 5), 90, 92, 94, 95, 96, 97, 98, 99, 99.2, 99.4, 99.6, 99.8, 99.9, 99.95, 99.98, 99.99,
+                100)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What was asked for; recorded in results.json as it stands."""
+
+    workload: str = "echo"
+    workers: int = 1
+    cpus: float | None = None  # a quota, see quota.py
+    rounds: int = 10
+    duration_s: int = 5
+    connections: tuple[int, ...] = (64,)
+    seed: int = 1
+    reference: str = "rest-echo"
+    startups: int = 3
+    open_loop_s: int = 0  # seconds of each open-loop run, 0 for none
+    open_loop_rate: float = 0.0  # the common rate; 0 chooses one
+
+    @property
+    def planned_s(self) -> float:
+        """Seconds one server takes, for the estimate of the time left."""
+        per_round = self.rounds * len(self.connections) * (self.duration_s + 0.3)
+        return 1.0 + 0.5 * self.startups + (WARMUP_MIN_S + 1.5) + per_round + 2 * self.open_loop_s
+
+
+class Progress(Protocol):
+    """Who is told how far we are (progress.py)."""
+
+    def begin(self, names: Sequence[str], total_s: float) -> None: ...
+    def step(self, name: str, what: str) -> None: ...
+    def advance(self, seconds: float) -> None: ...
+    def measured(self, name: str, connections: int, rates: Sequence[float]) -> None: ...
+    def failed(self, name: str, why: str) -> None: ...
+    def note(self, text: str) -> None: ...
+    def end(self) -> None: ...
+
+
+@dataclass
+class Contestant:
+    """One server and what was found about it so far."""
+
+    peer: Peer
+    server: Server
+    version: str = ""
+    failure: str = ""
+    startup_s: list[float] = field(default_factory=list)
+    idle_bytes: int | None = None
+    peak_bytes: int | None = None
+    warmup_s: float = 0.0
+    warmup_settled: bool = False
+    before: verify.Findings | None = None
+    checked_after: bool = False
+    malformed: str = ""
+    samples: dict[int, list[dict[str, Any]]] = field(default_factory=dict)  # by connections
+    histograms: dict[int, list[tuple[tuple[int, int], ...]]] = field(default_factory=dict)
+    open_loop: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def alive(self) -> bool:
+        return not self.failure
+
+
+class Session:
+    """One comparison. `run` never leaves a process behind, however it ends."""
+
+    def __init__(self, settings: Settings, peers: Sequence[Peer], plan: CpuPlan, quota: Quota, out: Path,
+                 script: Path | None, reference_body: bytes, progress: Progress) -> None:
+        self.settings = settings
+        self.plan = plan
+        self.quota = quota
+        self.script = script if settings.workload == "echo" else None
+        self.reference_body = reference_body
+        self.progress = progress
+        self.interrupted = False
+        self._rng = random.Random(settings.seed)
+        self.contestants = [
+            Contestant(peer, Server(peer, workload=settings.workload, workers=settings.workers, cpus=plan.server,
+                                    quota=quota, log=out / "logs" / f"{peer.name}.log"))
+            for peer in peers]
+        self.open_loop_tool: open_loop.Tool | None = None
+
+    def run(self) -> None:
+        """Ctrl-C ends it early; what was measured stays."""
+        settings = self.settings
+        self.progress.begin([one.peer.name for one in self.contestants],
+                            settings.planned_s * len(self.contestants))
+        try:
+            for contestant in self.contestants:
+                self._guard(contestant, self._prepare)
+            for number in range(1, settings.rounds + 1):
+                self._round(number)
+            if settings.open_loop_s and (tool := open_loop.find_tool()):
+                self.open_loop_tool = tool
+                self._open_loop(tool)
+            for contestant in self._alive():
+                self._guard(contestant, self._check_after)
+        except KeyboardInterrupt:
+            self.interrupted = True
+        finally:
+            self.end()
+            self.progress.end()
+
+    def end(self) -> None:
+        """Ends every server. A second Ctrl-C does not stop this from being finished."""
+        for contestant in self.contestants:
+            for _ in range(3):
+                try:
+                    contestant.server.end()
+                    break
+                except KeyboardInterrupt:
+                    self.interrupted = True
+        self.quota.remove()
+
+    def _alive(self) -> Iterator[Contestant]:
+        return (contestant for contestant in self.contestants if contestant.alive)
+
+    def _guard(self, contestant: Contestant, work: Any, *arguments: Any) -> None:
+        """Runs one step for one server; whatever goes wrong there fails that server and nobody else."""
+        try:
+            work(contestant, *arguments)
+        except (PeerError, verify.WrongAnswer, wrk.LoadError, OSError) as error:
+            contestant.failure = contestant.server.find_death() or str(error)
+            self.progress.failed(contestant.peer.name, contestant.failure)
+            contestant.server.end()
+
+    # ------------------------------------------------------------------------------------- preparation
+
+    def _prepare(self, contestant: Contestant) -> None:
+        peer, server = contestant.peer, contestant.server
+        if needs_build(peer):
+            self.progress.step(peer.name, "building")
+            build(peer, server.log.with_suffix(".build.log"))
+        contestant.version = read_version(peer)
+        self.progress.step(peer.name, "starting")
+        repeats = 1 if peer.url else self.settings.startups
+        for repeat in range(repeats):
+            seconds = server.start(self._rng)
+            if seconds is not None:
+                contestant.startup_s.append(seconds)
+            if repeat + 1 < repeats:
+                server.end()
+        self.progress.advance(1.0 + 0.5 * self.settings.startups)
+        self.progress.step(peer.name, "checking")
+        contestant.idle_bytes = server.tree.pss_bytes() if server.tree else None
+        contestant.before = verify.verify(server.target, server.expectation, self.reference_body, self._rng)
+        self.progress.step(peer.name, "warming up")
+        self._warm_up(contestant)
+        self.progress.advance(WARMUP_MIN_S + 1.5)
+
+    def _warm_up(self, contestant: Contestant) -> None:
+        """One-second windows until two in a row agree, and at least the minimum; a runtime that compiles gets more."""
+        extra = contestant.peer.warmup_extra_s
+        rates: list[float] = []
+        while len(rates) < WARMUP_MAX_S + extra:
+            rates.append(self._load(contestant, max(self.settings.connections), 1).rate)
+            self._check_alive(contestant)
+            if len(rates) >= max(2.0, WARMUP_MIN_S + extra) \
+                    and abs(rates[-1] - rates[-2]) <= WARMUP_AGREE * max(rates[-2:]):
+                contestant.warmup_settled = True
+                break
+        contestant.warmup_s = float(len(rates))
+
+    def _load(self, contestant: Contestant, connections: int, duration_s: int) -> wrk.LoadResult:
+        with self._start_load(contestant, connections, duration_s) as load:
+            return load.collect()
+
+    def _start_load(self, contestant: Contestant, connections: int, duration_s: int) -> wrk.WrkRun:
+        return wrk.WrkRun(contestant.server.target.url, threads=self.threads(connections), connections=connections,
+                          duration_s=duration_s, cpus=self.plan.generator, script=self.script)
+
+    def threads(self, connections: int) -> int:
+        """Threads of the generator: one for each CPU it has, when the connections can be shared out evenly."""
+        return wrk.choose_threads(connections, len(self.plan.generator or self.plan.available))
+
+    @staticmethod
+    def _check_alive(contestant: Contestant) -> None:
+        if death := contestant.server.find_death():
+            raise PeerError(death)
+
+    # ------------------------------------------------------------------------------------------ rounds
+
+    def _round(self, number: int) -> None:
+        cells = [(contestant, connections) for contestant in self._alive()
+                 for connections in self.settings.connections]
+        self._rng.shuffle(cells)
+        for place, (contestant, connections) in enumerate(cells):
+            if not contestant.alive:
+                continue
+            self.progress.step(contestant.peer.name, f"round {number} of {self.settings.rounds}")
+            self._guard(contestant, self._measure, connections, number, place)
+            self.progress.advance(self.settings.duration_s + 0.3)
+            if contestant.alive:
+                rates = [sample["rate"] for sample in contestant.samples[connections]]
+                self.progress.measured(contestant.peer.name, connections, rates)
+
+    def _measure(self, contestant: Contestant, connections: int, number: int, place: int) -> None:
+        """One window of load on one server, everything read before and after it."""
+        server, tree, duration_s = contestant.server, contestant.server.tree, self.settings.duration_s
+        throttled = self.quota.read_throttled_s(contestant.peer.name)
+        machine_before = machine.read_cpu_counters(self.plan.available)
+        own_before, server_before, began = time.process_time(), tree.cpu_s() if tree else None, time.monotonic()
+        with self._start_load(contestant, connections, duration_s) as load:
+            time.sleep(duration_s * 0.6)
+            memory = tree.pss_bytes() if tree else None
+            self._check_under_load(contestant)
+            result = load.collect()
+        wall_s = time.monotonic() - began
+        server_s = tree.cpu_s() - server_before if tree and server_before is not None else None
+        own_s = time.process_time() - own_before
+        machine_after = machine.read_cpu_counters(self.plan.available)
+        self._check_alive(contestant)
+        if result.requests == 0:
+            raise wrk.LoadError("not one answer arrived under load")
+        if verdicts.too_many_errors(result.error_count, result.requests):
+            kinds = ", ".join(f"{count} {kind}" for kind, count in result.errors.items() if count)
+            raise wrk.LoadError(f"errors under load: {kinds} in {result.requests} requests")
+        if memory is not None:
+            contestant.peak_bytes = max(memory, contestant.peak_bytes or 0)
+        strangers_s = None
+        if server_s is not None:
+            strangers_s = (machine_after.processes_s - machine_before.processes_s + machine_after.stolen_s
+                           - machine_before.stolen_s - server_s - result.generator_cpu_s - own_s)
+        throttled_after = self.quota.read_throttled_s(contestant.peer.name)
+        capacity_s = wall_s * len(self.plan.available)
+        interrupts_s = machine_after.interrupts_s - machine_before.interrupts_s
+        sample = {
+            "round": number, "place": place, "rate": result.rate, "requests": result.requests,
+            "duration_s": result.duration_s, "received_octets": result.received_octets, "errors": result.errors,
+            "server_cpus": None if server_s is None else server_s / result.duration_s,
+            "generator_cpus": result.generator_cpu_s / result.duration_s,
+            "cpu_us_per_request": None if server_s is None else server_s / result.requests * 1e6,
+            "generator_us_per_request": result.generator_cpu_s / result.requests * 1e6,
+            "others": None if strangers_s is None else max(0.0, strangers_s / capacity_s),
+            "interrupts": interrupts_s / capacity_s,
+            "throttled_s": None if throttled is None or throttled_after is None else throttled_after - throttled,
+            "memory_bytes": memory, "latency_is_raw": result.latency_is_raw,
+            "latency_mean_us": result.mean_latency_s * 1e6,
+            "latency_us": {f"p{share:g}": percentile(result.latency, share) for share in PERCENTILES},
+            "little": result.rate * result.mean_latency_s / connections,
+        }
+        contestant.samples.setdefault(connections, []).append(sample)
+        contestant.histograms.setdefault(connections, []).append(result.latency)
+
+    def _check_under_load(self, contestant: Contestant) -> None:
+        """One random document while the generator is at work: a server must not become careless when it matters."""
+        server = contestant.server
+        try:
+            verify.ask_once(server.target, server.expectation, self._rng, timeout_s=wrk.TIMEOUT_S)
+        except verify.WrongAnswer as error:
+            raise verify.WrongAnswer(f"under load: {error}") from error
+        except (verify.AnswerError, OSError) as error:
+            raise verify.WrongAnswer(f"under load: {error}") from error
+
+    # --------------------------------------------------------------------------- open loop and the end
+
+    def _open_loop(self, tool: open_loop.Tool) -> None:
+        """At half of each server's own capacity, and at one rate for all: half of the slowest one's."""
+        connections = self.settings.connections[len(self.settings.connections) // 2]
+        medians = {one.peer.name: percentile_of_rates(one, connections) for one in self._alive()
+                   if one.samples.get(connections)}
+        if not medians:
+            return
+        common = self.settings.open_loop_rate or 0.5 * min(medians.values())
+        for contestant in list(self._alive()):
+            own = 0.5 * medians.get(contestant.peer.name, 0.0)
+            for kind, rate in (("half of own", own), ("common", common)):
+                if rate < 1 or not contestant.alive:
+                    continue
+                self.progress.step(contestant.peer.name, f"open loop, {kind}")
+                self._guard(contestant, self._open_loop_run, tool, kind, rate, connections)
+                self.progress.advance(self.settings.open_loop_s)
+
+    def _open_loop_run(self, contestant: Contestant, tool: open_loop.Tool, kind: str, rate: float,
+                       connections: int) -> None:
+        body = self.reference_body if self.settings.workload == "echo" else None
+        result = open_loop.run(tool, contestant.server.target, rate=rate, duration_s=self.settings.open_loop_s,
+                               connections=connections, body=body, cpus=self.plan.generator)
+        self._check_alive(contestant)
+        contestant.open_loop.append({"kind": kind, **asdict(result)})
+
+    def _check_after(self, contestant: Contestant) -> None:
+        self.progress.step(contestant.peer.name, "checking again")
+        server = contestant.server
+        verify.verify(server.target, server.expectation, self.reference_body, self._rng)
+        contestant.checked_after = True
+        if self.settings.workload == "echo" and not server.expectation.fixed_answer and not contestant.peer.url:
+            contestant.malformed = verify.try_malformed(server.target)
+            if contestant.malformed == "200":
+                raise verify.WrongAnswer("a malformed document was answered with 200: it is not parsed")
+
+
+def percentile_of_rates(contestant: Contestant, connections: int) -> float:
+    """Median rate of the rounds so far."""
+    rates = sorted(sample["rate"] for sample in contestant.samples[connections])
+    return rates[len(rates) // 2]
+
+
+def latency_curve(histograms: Sequence[Sequence[tuple[int, int]]]) -> list[tuple[float, float]]:
+    """(percent, microseconds) of all rounds together, dense enough to draw."""
+    merged = merge_histograms(histograms)
+    return [(float(share), percentile(merged, share)) for share in CURVE_SHARES]
