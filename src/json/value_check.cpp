@@ -14,8 +14,7 @@ bool check_array(ondemand::value& value, std::size_t open_count) {
   ondemand::array elements;
   if (value.get_array().get(elements) != simdjson::SUCCESS) return false;
   for (simdjson::simdjson_result<ondemand::value> item : elements) {
-    ondemand::value element;
-    if (std::move(item).get(element) != simdjson::SUCCESS || !check_value(element, open_count)) return false;
+    if (item.error() != simdjson::SUCCESS || !check_value(item.value_unsafe(), open_count)) return false;
   }
   return true;
 }
@@ -24,8 +23,8 @@ bool check_object(ondemand::value& value, std::size_t open_count) {
   ondemand::object members;
   if (value.get_object().get(members) != simdjson::SUCCESS) return false;
   for (simdjson::simdjson_result<ondemand::field> item : members) {
-    ondemand::field member;
-    if (std::move(item).get(member) != simdjson::SUCCESS) return false;
+    if (item.error() != simdjson::SUCCESS) return false;
+    ondemand::field& member = item.value_unsafe();
     if (!check_key(member) || !check_value(member.value(), open_count)) return false;
   }
   return true;
@@ -44,7 +43,7 @@ bool check_number(const char* token) {
 
 }  // namespace
 
-bool check_value(ondemand::value value, std::size_t open_count) {
+bool check_value(ondemand::value& value, std::size_t open_count) {
   const char* token = token_of(value);
   switch (*token) {
     case '[': return open_count < kDepthMax && check_array(value, open_count + 1);
