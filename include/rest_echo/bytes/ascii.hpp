@@ -10,7 +10,8 @@ namespace rest_echo {
 }
 
 /// Compares with A-Z equal to a-z and no other folding. `lower` must have no capital letter.
-[[nodiscard]] constexpr bool equals_ignoring_ascii_case(std::string_view text, std::string_view lower) noexcept {
+[[nodiscard]] constexpr bool equals_ignoring_ascii_case(std::string_view text,
+                                                        std::string_view lower) noexcept {
   if (text.size() != lower.size()) return false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (to_ascii_lower(text[i]) != lower[i]) return false;

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "rest_echo/net/event_loop.hpp"
+
+namespace rest_echo::app {
+
+/// The command line: a flag, else the environment, else the default.
+struct Options {
+  std::vector<std::string> hosts;
+  std::uint16_t port = 3000;
+  int backlog = 4096;
+  bool is_quiet = false;
+  net::EventLoopOptions event_loop;
+};
+
+/// The command line asked for nothing to be served, or for something impossible; what there was to say has
+/// been said.
+struct Exit {
+  int status;
+};
+
+/// Reads the command line and the environment. Writes help and version to stdout, errors to stderr.
+[[nodiscard]] std::variant<Options, Exit> read_options(int argc, const char* const* argv);
+
+/// Version, commit, compiler, JSON library: one line.
+[[nodiscard]] std::string describe_version();
+
+}  // namespace rest_echo::app

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "rest_echo/bytes/block_pool.hpp"
+#include "rest_echo/bytes/read_buffer.hpp"
+#include "rest_echo/bytes/write_buffer.hpp"
+#include "rest_echo/echo/service.hpp"
+#include "rest_echo/http/limits.hpp"
+#include "rest_echo/http/request_parser.hpp"
+
+namespace rest_echo::echo {
+
+/// A request that has begun to arrive: how far it has been read, and the octets that must be kept.
+struct PartialRequest {
+  explicit PartialRequest(const http::Limits& limits) noexcept : parser(limits) {}
+
+  http::RequestParser parser;
+  ReadBuffer buffer;
+  /// Whether the head has been judged before its content came (100 Continue, early refusals).
+  bool is_head_judged = false;
+};
+
+/// What all conversations of one worker share, one at a time: buffers, and the service that answers.
+class Workspace {
+ public:
+  static constexpr std::size_t kReceiveSize = 64 * 1024;
+  /// Answers are collected up to this much before they must be sent; one answer may go beyond.
+  static constexpr std::size_t kUnsentSizeMax = 256 * 1024;
+
+  Workspace(const http::Limits& limits, json::Mode mode);
+  Workspace(const Workspace&) = delete;
+  Workspace& operator=(const Workspace&) = delete;
+
+  [[nodiscard]] std::unique_ptr<PartialRequest> take_partial();
+  void give_back(std::unique_ptr<PartialRequest> partial) noexcept;
+
+  /// Whether a large request has made something grow; release_spare() gives it back, when `out` is empty.
+  [[nodiscard]] bool is_grown() const noexcept { return service.storage_is_large() || out.is_grown(); }
+  void release_spare();
+
+  const http::Limits limits;
+  Service service;
+  BlockPool pool;
+  ReadBuffer received;
+  WriteBuffer out;
+  /// Reads requests that arrive whole; set aside as a PartialRequest when one does not.
+  http::RequestParser parser;
+
+ private:
+  static constexpr std::size_t kSparePartialCountMax = 64;
+  std::vector<std::unique_ptr<PartialRequest>> spare_partials_;
+};
+
+/// One connection's side of HTTP/1.1: octets received go in, octets to send come out, in the workspace's
+/// `out`. Knows no socket and no clock. At rest it owns nothing.
+class Conversation {
+ public:
+  /// What the peer is to send next.
+  enum class Awaited : std::uint8_t { first_request, next_request, rest_of_head, rest_of_body };
+
+  /// Where the next octets are to be received; received() must follow at once, as the space is shared.
+  [[nodiscard]] std::span<char> receive_space(Workspace& workspace) noexcept;
+  /// `size` octets have been received there. Answers what is complete. Returns the count of requests
+  /// answered.
+  std::size_t received(std::size_t size, Workspace& workspace);
+  /// Goes on where is_stopped() made it stop, now that `out` is empty. Returns the count of requests
+  /// answered.
+  std::size_t resume(Workspace& workspace);
+  /// The peer sends no more. is_over() holds afterwards.
+  void end_of_input(Workspace& workspace);
+  /// The peer took too long. is_over() holds afterwards.
+  void time_out(Workspace& workspace);
+  /// Gives back what it owns; the conversation ends here.
+  void abandon(Workspace& workspace) noexcept;
+
+  [[nodiscard]] Awaited awaited() const noexcept;
+  /// Nothing more is read or answered: send what is in `out`, then close.
+  [[nodiscard]] bool is_over() const noexcept { return is_over_; }
+  /// More may be answerable, but `out` holds enough: send it all, then resume().
+  [[nodiscard]] bool is_stopped() const noexcept { return is_stopped_; }
+
+ private:
+  [[nodiscard]] bool receives_directly() const noexcept;
+  std::size_t answer_all(http::RequestParser& parser, ReadBuffer& buffer, bool& is_head_judged,
+                         Workspace& workspace);
+  bool judge_head(const http::RequestParser& parser, std::size_t unread_size, Workspace& workspace);
+  void set_rest_aside(bool is_head_judged, Workspace& workspace);
+  void end(Workspace& workspace) noexcept;
+
+  std::unique_ptr<PartialRequest> partial_;
+  bool has_received_ = false;
+  bool is_over_ = false;
+  bool is_stopped_ = false;
+};
+
+}  // namespace rest_echo::echo

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "rest_echo/echo/conversation.hpp"
+#include "rest_echo/http/limits.hpp"
+#include "rest_echo/net/connection_table.hpp"
+#include "rest_echo/net/deadline_list.hpp"
+#include "rest_echo/net/poller.hpp"
+#include "rest_echo/net/signals.hpp"
+#include "rest_echo/net/socket.hpp"
+
+namespace rest_echo::net {
+
+/// How long a peer may take, and how many there may be. Times in milliseconds.
+struct EventLoopOptions {
+  http::Limits limits;
+  json::Mode json_mode = json::Mode::typed;
+  /// Further ones wait in the kernel's backlog.
+  std::size_t connection_count_max = 65536;
+  /// From a request's first octet to the end of its head; a new connection has as long to begin one.
+  std::int64_t head_timeout_ms = 10'000;
+  /// From the end of the head to the end of the content.
+  std::int64_t body_timeout_ms = 30'000;
+  /// Between two requests.
+  std::int64_t idle_timeout_ms = 60'000;
+  /// Without a single octet taken by a peer that has answers to read.
+  std::int64_t write_timeout_ms = 30'000;
+  /// For a peer to close its side after ours has been.
+  std::int64_t linger_timeout_ms = 2'000;
+  /// Input dropped meanwhile, in octets.
+  std::uint32_t linger_size_max = 64U << 20;
+  /// From SIGTERM to the end, whatever peers do.
+  std::int64_t grace_period_ms = 5'000;
+};
+
+/// One process's server: accepts connections and moves octets between them and their conversations until
+/// SIGTERM or SIGINT.
+class EventLoop {
+ public:
+  /// Throws std::system_error where the kernel refuses a descriptor.
+  EventLoop(const EventLoopOptions& options, Listeners listeners);
+  EventLoop(const EventLoop&) = delete;
+  EventLoop& operator=(const EventLoop&) = delete;
+
+  /// Returns the exit status of the process: 0, or 128 + n if signal n came a second time.
+  int run();
+
+ private:
+  void read_clocks() noexcept;
+  [[nodiscard]] int timeout_ms() const noexcept;
+
+  void take_signals();
+  void start_draining();
+
+  void accept_from(int listener);
+  void stop_accepting(std::int64_t until_ms) noexcept;
+  void go_on_accepting() noexcept;
+  [[nodiscard]] bool is_listener(int fd) const noexcept;
+
+  void take_event(Connection& connection, std::uint32_t events);
+  void read(Connection& connection);
+  void write_unsent(Connection& connection);
+  void flush(Connection& connection, std::size_t answered_count);
+  void keep_unsent(Connection& connection, std::string_view octets);
+  void linger(Connection& connection);
+  void drop_input(Connection& connection);
+  void close_soon(Connection& connection) noexcept;
+
+  void wait_for(Connection& connection, Wait wait, bool is_renewed) noexcept;
+  void expire();
+  void destroy_closing();
+  void release_spare();
+
+  [[nodiscard]] DeadlineList& list_of(Wait wait) noexcept {
+    return deadlines_[static_cast<std::size_t>(wait)];
+  }
+
+  EventLoopOptions options_;
+  Signals signals_;
+  Poller poller_;
+  std::vector<UniqueFd> listeners_;
+  echo::Workspace workspace_;
+  ConnectionTable connections_;
+  std::array<DeadlineList, kWaitCount> deadlines_;
+  std::vector<Connection*> closing_;
+  std::int64_t now_ms_ = 0;
+  bool is_draining_ = false;
+  bool is_accepting_ = true;
+  std::int64_t grace_end_ms_ = 0;     // while draining
+  std::int64_t accept_again_ms_ = 0;  // while not accepting
+  std::int64_t accept_logged_ms_ = -1'000'000;
+  std::int64_t spare_released_ms_ = 0;
+  int exit_status_ = 0;
+};
+
+}  // namespace rest_echo::net

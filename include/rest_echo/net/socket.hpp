@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rest_echo/bytes/result.hpp"
+#include "rest_echo/net/unique_fd.hpp"
+
+namespace rest_echo::net {
+
+/// Whether `host` is a numeric IPv4 or IPv6 address. Names are not looked up.
+[[nodiscard]] bool is_numeric_host(std::string_view host) noexcept;
+
+struct ListenOptions {
+  /// Numeric addresses. Empty: `::` for both IP versions, or `0.0.0.0` where there is no IPv6.
+  std::vector<std::string> hosts;
+  /// 0: any free one, the same for all hosts.
+  std::uint16_t port = 0;
+  /// Connections that the kernel keeps for us before we accept them; it caps this at net.core.somaxconn.
+  int backlog = 4096;
+  /// Whether other sockets of the same user may listen on the same port (SO_REUSEPORT).
+  bool reuses_port = false;
+};
+
+struct Listeners {
+  std::vector<UniqueFd> fds;  ///< non-blocking, listening
+  std::uint16_t port = 0;
+  /// Where they listen, such as `[::]:3000`.
+  std::vector<std::string> addresses;
+  bool has_fallen_back_to_ipv4 = false;
+};
+
+struct ListenError {
+  std::string address;
+  int error_number;
+};
+
+/// Binds and listens.
+[[nodiscard]] Result<Listeners, ListenError> listen_on(const ListenOptions& options);
+
+/// Octets moved, 0 at the end of input, or why not.
+struct Transfer {
+  enum class Outcome : std::uint8_t { done, would_block, failed };
+  Outcome outcome;
+  std::size_t size = 0;
+};
+[[nodiscard]] Transfer receive(int fd, std::span<char> space) noexcept;
+[[nodiscard]] Transfer send(int fd, std::string_view octets) noexcept;
+
+}  // namespace rest_echo::net

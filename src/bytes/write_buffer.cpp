@@ -1,0 +1,21 @@
+#include "rest_echo/bytes/write_buffer.hpp"
+
+#include <algorithm>
+
+namespace rest_echo {
+
+void WriteBuffer::grow(std::size_t size) {
+  const std::size_t capacity = std::max(capacity_ * 2, size_ + size);
+  std::unique_ptr<char[]> larger(new char[capacity]);
+  std::memcpy(larger.get(), octets_.get(), size_);
+  octets_ = std::move(larger);
+  capacity_ = capacity;
+}
+
+void WriteBuffer::shrink() {
+  assert(empty());
+  octets_.reset(new char[base_]);
+  capacity_ = base_;
+}
+
+}  // namespace rest_echo

@@ -1,0 +1,338 @@
+#include "rest_echo/net/event_loop.hpp"
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <utility>
+
+namespace rest_echo::net {
+namespace {
+
+using Outcome = Transfer::Outcome;
+
+// Connections taken from one listener before other events get their turn.
+constexpr int kAcceptCountMax = 64;
+// How long accepting rests when the kernel has no descriptor for us.
+constexpr std::int64_t kAcceptRestMs = 100;
+constexpr std::int64_t kAcceptLogIntervalMs = 1'000;
+constexpr std::int64_t kSpareReleaseIntervalMs = 1'000;
+
+std::int64_t read_clock_ms(clockid_t clock) {
+  std::timespec time{};
+  ::clock_gettime(clock, &time);
+  return static_cast<std::int64_t>(time.tv_sec) * 1000 + time.tv_nsec / 1'000'000;
+}
+
+bool is_out_of_resources(int error_number) {
+  return error_number == EMFILE || error_number == ENFILE || error_number == ENOBUFS ||
+         error_number == ENOMEM;
+}
+
+Wait wait_of(echo::Conversation::Awaited awaited) {
+  switch (awaited) {
+    case echo::Conversation::Awaited::first_request: return Wait::first_request;
+    case echo::Conversation::Awaited::next_request: return Wait::next_request;
+    case echo::Conversation::Awaited::rest_of_head: return Wait::head;
+    case echo::Conversation::Awaited::rest_of_body: return Wait::body;
+  }
+  return Wait::next_request;
+}
+
+}  // namespace
+
+EventLoop::EventLoop(const EventLoopOptions& options, Listeners listeners)
+    : options_(options),
+      signals_({SIGTERM, SIGINT}),
+      listeners_(std::move(listeners.fds)),
+      workspace_(options.limits, options.json_mode) {
+  list_of(Wait::first_request).set_timeout_ms(std::min(options.head_timeout_ms, options.idle_timeout_ms));
+  list_of(Wait::head).set_timeout_ms(options.head_timeout_ms);
+  list_of(Wait::body).set_timeout_ms(options.body_timeout_ms);
+  list_of(Wait::next_request).set_timeout_ms(options.idle_timeout_ms);
+  list_of(Wait::write).set_timeout_ms(options.write_timeout_ms);
+  list_of(Wait::linger).set_timeout_ms(options.linger_timeout_ms);
+  bool is_watching = poller_.add(signals_.fd(), Interest::readable);
+  for (const UniqueFd& listener : listeners_) is_watching &= poller_.add(listener.get(), Interest::readable);
+  if (!is_watching) throw std::system_error(errno, std::generic_category(), "epoll_ctl");
+}
+
+int EventLoop::run() {
+  read_clocks();
+  while (!is_draining_ || (connections_.count() > 0 && now_ms_ < grace_end_ms_)) {
+    const std::span<const epoll_event> events = poller_.wait(timeout_ms());
+    read_clocks();
+    for (const epoll_event& event : events) {
+      if (Connection* connection = connections_.find(event.data.fd); connection != nullptr) {
+        take_event(*connection, event.events);
+      } else if (event.data.fd == signals_.fd()) {
+        take_signals();
+        if (exit_status_ != 0) return exit_status_;
+      } else if (is_listener(event.data.fd)) {
+        accept_from(event.data.fd);
+      }
+    }
+    expire();
+    destroy_closing();
+    release_spare();
+    if (!is_accepting_ && now_ms_ >= accept_again_ms_) go_on_accepting();
+  }
+  return 0;
+}
+
+// Once a batch; a tick of the coarse clocks, about 4 ms, is fine enough for both uses.
+void EventLoop::read_clocks() noexcept {
+  now_ms_ = read_clock_ms(CLOCK_MONOTONIC_COARSE);
+  workspace_.service.set_time(read_clock_ms(CLOCK_REALTIME_COARSE) / 1000);
+}
+
+int EventLoop::timeout_ms() const noexcept {
+  std::int64_t until = INT64_MAX;
+  for (const DeadlineList& list : deadlines_) {
+    if (list.front() != nullptr) until = std::min(until, list.front()->deadline_ms);
+  }
+  if (is_draining_) until = std::min(until, grace_end_ms_);
+  if (!is_accepting_) until = std::min(until, accept_again_ms_);
+  if (workspace_.is_grown()) until = std::min(until, spare_released_ms_ + kSpareReleaseIntervalMs);
+  if (until == INT64_MAX) return -1;
+  // One more, as the coarse clock lags behind the one that epoll_wait goes by.
+  return static_cast<int>(std::clamp<std::int64_t>(until - now_ms_ + 1, 0, INT32_MAX));
+}
+
+void EventLoop::take_signals() {
+  while (const std::optional<int> signal = signals_.take()) {
+    if (is_draining_) {
+      exit_status_ = 128 + *signal;
+      return;
+    }
+    start_draining();
+  }
+}
+
+// No new connections; those at rest are closed, unless a request is waiting to be read; what has begun is
+// answered.
+void EventLoop::start_draining() {
+  is_draining_ = true;
+  grace_end_ms_ = now_ms_ + options_.grace_period_ms;
+  workspace_.service.start_draining();
+  for (const UniqueFd& listener : listeners_) {
+    std::size_t count = 0;
+    do {
+      count = connections_.count();
+      accept_from(listener.get());
+    } while (connections_.count() > count);
+  }
+  listeners_.clear();
+  is_accepting_ = true;  // nothing to go on with
+  for (const Wait wait : {Wait::first_request, Wait::next_request}) {
+    Connection* next = nullptr;
+    for (Connection* connection = list_of(wait).front(); connection != nullptr; connection = next) {
+      next = connection->next;
+      read(*connection);
+      if (connection->wait == wait) close_soon(*connection);
+    }
+  }
+}
+
+bool EventLoop::is_listener(int fd) const noexcept {
+  return std::ranges::any_of(listeners_, [fd](const UniqueFd& listener) { return listener.get() == fd; });
+}
+
+void EventLoop::accept_from(int listener) {
+  for (int count = 0; count < kAcceptCountMax; ++count) {
+    if (connections_.count() >= options_.connection_count_max) {
+      stop_accepting(INT64_MAX);  // until a connection is destroyed
+      return;
+    }
+    UniqueFd fd(::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (!fd.is_open()) {
+      if (errno == EINTR || errno == ECONNABORTED) continue;
+      if (is_out_of_resources(errno)) {
+        if (now_ms_ - accept_logged_ms_ >= kAcceptLogIntervalMs) {
+          fmt::print(stderr, "rest-echo: cannot accept a connection: {}\n", std::strerror(errno));
+          accept_logged_ms_ = now_ms_;
+        }
+        // The listener stays readable: watching it would spin.
+        stop_accepting(now_ms_ + kAcceptRestMs);
+      }
+      return;
+    }
+    if (!poller_.add(fd.get(), Interest::readable)) continue;  // closed again
+    Connection& connection = connections_.add(std::move(fd));
+    list_of(Wait::first_request).push_back(connection, now_ms_);
+  }
+}
+
+void EventLoop::stop_accepting(std::int64_t until_ms) noexcept {
+  is_accepting_ = false;
+  accept_again_ms_ = until_ms;
+  for (const UniqueFd& listener : listeners_) (void)poller_.set_interest(listener.get(), Interest::none);
+}
+
+void EventLoop::go_on_accepting() noexcept {
+  is_accepting_ = true;
+  for (const UniqueFd& listener : listeners_) (void)poller_.set_interest(listener.get(), Interest::readable);
+}
+
+void EventLoop::take_event(Connection& connection, std::uint32_t events) {
+  if (connection.is_closing) return;
+  if (connection.is_lingering) {
+    drop_input(connection);
+  } else if (connection.unsent != nullptr) {
+    (events & (EPOLLERR | EPOLLHUP)) != 0 ? close_soon(connection) : write_unsent(connection);
+  } else {
+    read(connection);
+  }
+}
+
+void EventLoop::read(Connection& connection) {
+  echo::Conversation& conversation = connection.conversation;
+  const Transfer transfer = receive(connection.fd.get(), conversation.receive_space(workspace_));
+  switch (transfer.outcome) {
+    case Outcome::would_block: return;
+    case Outcome::failed: close_soon(connection); return;
+    case Outcome::done: break;
+  }
+  if (transfer.size > 0) {
+    flush(connection, conversation.received(transfer.size, workspace_));
+  } else {
+    connection.has_peer_finished = true;
+    conversation.end_of_input(workspace_);
+    flush(connection, 0);
+  }
+}
+
+// Sends what the conversation has written, lets it go on where only that held it up, and decides what to wait
+// for.
+void EventLoop::flush(Connection& connection, std::size_t answered_count) {
+  echo::Conversation& conversation = connection.conversation;
+  WriteBuffer& out = workspace_.out;
+  while (!out.empty()) {
+    const std::string_view octets = out.unsent();
+    const Transfer transfer = send(connection.fd.get(), octets);
+    if (transfer.outcome == Outcome::failed) {
+      out.clear();
+      close_soon(connection);
+      return;
+    }
+    if (transfer.size < octets.size()) {
+      keep_unsent(connection, octets.substr(transfer.size));
+      out.clear();
+      return;
+    }
+    out.clear();
+    if (conversation.is_stopped()) answered_count += conversation.resume(workspace_);
+  }
+  if (conversation.is_over()) {
+    connection.has_peer_finished ? close_soon(connection) : linger(connection);
+    return;
+  }
+  const Wait wait = wait_of(conversation.awaited());
+  wait_for(connection, wait, answered_count > 0);
+}
+
+// A short write: reading rests until the peer has taken what it was sent.
+void EventLoop::keep_unsent(Connection& connection, std::string_view octets) {
+  auto unsent = std::make_unique<Unsent>();
+  unsent->block = workspace_.pool.take(octets.size());
+  unsent->size = octets.size();
+  std::memcpy(unsent->block.octets.get(), octets.data(), octets.size());
+  connection.unsent = std::move(unsent);
+  if (!poller_.set_interest(connection.fd.get(), Interest::writable)) close_soon(connection);
+  wait_for(connection, Wait::write, true);
+}
+
+void EventLoop::write_unsent(Connection& connection) {
+  Unsent& unsent = *connection.unsent;
+  const Transfer transfer = send(connection.fd.get(), unsent.octets());
+  if (transfer.outcome == Outcome::failed) {
+    close_soon(connection);
+    return;
+  }
+  unsent.offset += transfer.size;
+  if (unsent.offset < unsent.size) {
+    wait_for(connection, Wait::write, transfer.size > 0);
+    return;
+  }
+  workspace_.pool.give_back(std::move(unsent.block));
+  connection.unsent.reset();
+  if (!poller_.set_interest(connection.fd.get(), Interest::readable)) close_soon(connection);
+  const bool is_stopped = connection.conversation.is_stopped();
+  flush(connection, is_stopped ? connection.conversation.resume(workspace_) : 1);
+}
+
+// Closes in stages, so that no reset destroys an answer that the peer has not read yet (RFC 9112 §9.6).
+void EventLoop::linger(Connection& connection) {
+  if (::shutdown(connection.fd.get(), SHUT_WR) != 0) {
+    close_soon(connection);
+    return;
+  }
+  connection.is_lingering = true;
+  wait_for(connection, Wait::linger, true);
+}
+
+void EventLoop::drop_input(Connection& connection) {
+  const Transfer transfer = receive(connection.fd.get(), workspace_.received.free_space());
+  if (transfer.outcome == Outcome::would_block) return;
+  connection.lingered_size += static_cast<std::uint32_t>(transfer.size);
+  const bool is_finished = transfer.outcome == Outcome::failed || transfer.size == 0;
+  if (is_finished || connection.lingered_size > options_.linger_size_max) close_soon(connection);
+}
+
+void EventLoop::close_soon(Connection& connection) noexcept {
+  if (connection.is_closing) return;
+  connection.is_closing = true;
+  closing_.push_back(&connection);
+}
+
+void EventLoop::wait_for(Connection& connection, Wait wait, bool is_renewed) noexcept {
+  if (connection.wait != wait) {
+    list_of(connection.wait).remove(connection);
+    connection.wait = wait;
+    list_of(wait).push_back(connection, now_ms_);
+  } else if (is_renewed) {
+    list_of(wait).renew(connection, now_ms_);
+  }
+}
+
+void EventLoop::expire() {
+  const auto next_expired = [this](Wait wait) -> Connection* {
+    Connection* connection = list_of(wait).front();
+    while (connection != nullptr && connection->is_closing) connection = connection->next;
+    return connection != nullptr && connection->deadline_ms <= now_ms_ ? connection : nullptr;
+  };
+  for (const Wait wait : {Wait::first_request, Wait::next_request, Wait::write, Wait::linger}) {
+    while (Connection* connection = next_expired(wait)) close_soon(*connection);
+  }
+  for (const Wait wait : {Wait::head, Wait::body}) {
+    while (Connection* connection = next_expired(wait)) {
+      connection->conversation.time_out(workspace_);
+      flush(*connection, 0);
+    }
+  }
+}
+
+// Only now, so that no event of the same batch finds a descriptor that has come to mean another connection.
+void EventLoop::destroy_closing() {
+  for (Connection* connection : closing_) {
+    connection->conversation.abandon(workspace_);
+    if (connection->unsent != nullptr) workspace_.pool.give_back(std::move(connection->unsent->block));
+    list_of(connection->wait).remove(*connection);
+    connections_.destroy(*connection);
+  }
+  if (!closing_.empty() && !is_accepting_) go_on_accepting();
+  closing_.clear();
+}
+
+void EventLoop::release_spare() {
+  if (!workspace_.is_grown() || now_ms_ - spare_released_ms_ < kSpareReleaseIntervalMs) return;
+  spare_released_ms_ = now_ms_;
+  workspace_.release_spare();
+}
+
+}  // namespace rest_echo::net

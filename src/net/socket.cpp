@@ -1,0 +1,131 @@
+#include "rest_echo/net/socket.hpp"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace rest_echo::net {
+namespace {
+
+constexpr const char* kAnyIpv6 = "::";
+constexpr const char* kAnyIpv4 = "0.0.0.0";
+
+struct SocketAddress {
+  sockaddr_storage storage{};
+  socklen_t size = 0;
+};
+
+std::optional<SocketAddress> read_address(const std::string& host, std::uint16_t port) {
+  SocketAddress address;
+  sockaddr_in ipv4{};
+  if (::inet_pton(AF_INET, host.c_str(), &ipv4.sin_addr) == 1) {
+    ipv4.sin_family = AF_INET;
+    ipv4.sin_port = htons(port);
+    std::memcpy(&address.storage, &ipv4, sizeof ipv4);
+    address.size = sizeof ipv4;
+    return address;
+  }
+  sockaddr_in6 ipv6{};
+  if (::inet_pton(AF_INET6, host.c_str(), &ipv6.sin6_addr) == 1) {
+    ipv6.sin6_family = AF_INET6;
+    ipv6.sin6_port = htons(port);
+    std::memcpy(&address.storage, &ipv6, sizeof ipv6);
+    address.size = sizeof ipv6;
+    return address;
+  }
+  return std::nullopt;
+}
+
+std::uint16_t bound_port(int fd) {
+  sockaddr_storage storage{};
+  socklen_t size = sizeof storage;
+  if (::getsockname(fd, reinterpret_cast<sockaddr*>(&storage), &size) != 0) return 0;
+  if (storage.ss_family == AF_INET6) {
+    sockaddr_in6 ipv6{};
+    std::memcpy(&ipv6, &storage, sizeof ipv6);
+    return ntohs(ipv6.sin6_port);
+  }
+  sockaddr_in ipv4{};
+  std::memcpy(&ipv4, &storage, sizeof ipv4);
+  return ntohs(ipv4.sin_port);
+}
+
+std::string format_address(const std::string& host, std::uint16_t port) {
+  return host.find(':') == std::string::npos ? fmt::format("{}:{}", host, port)
+                                             : fmt::format("[{}]:{}", host, port);
+}
+
+bool set_option(int fd, int level, int name, int value) {
+  return ::setsockopt(fd, level, name, &value, sizeof value) == 0;
+}
+
+// A listening socket, or errno.
+Result<UniqueFd, int> open_listener(const std::string& host, std::uint16_t port,
+                                    const ListenOptions& options) {
+  const std::optional<SocketAddress> address = read_address(host, port);
+  if (!address) return Failure{EINVAL};
+  const int family = address->storage.ss_family;
+  UniqueFd fd(::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!fd.is_open()) return Failure{errno};
+  // Connections inherit TCP_NODELAY from the listening socket, which saves a call for each.
+  const bool is_set =
+      set_option(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1) &&
+      set_option(fd.get(), IPPROTO_TCP, TCP_NODELAY, 1) &&
+      (!options.reuses_port || set_option(fd.get(), SOL_SOCKET, SO_REUSEPORT, 1)) &&
+      (family != AF_INET6 || set_option(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, host != kAnyIpv6));
+  if (!is_set) return Failure{errno};
+  if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address->storage), address->size) != 0 ||
+      ::listen(fd.get(), options.backlog) != 0) {
+    return Failure{errno};
+  }
+  return fd;
+}
+
+bool means_no_ipv6(int error_number) { return error_number == EAFNOSUPPORT || error_number == EADDRNOTAVAIL; }
+
+}  // namespace
+
+bool is_numeric_host(std::string_view host) noexcept {
+  return read_address(std::string(host), 0).has_value();
+}
+
+Result<Listeners, ListenError> listen_on(const ListenOptions& options) {
+  std::vector<std::string> hosts = options.hosts;
+  if (hosts.empty()) hosts.emplace_back(kAnyIpv6);
+  Listeners listeners;
+  listeners.port = options.port;
+  for (std::string& host : hosts) {
+    Result<UniqueFd, int> fd = open_listener(host, listeners.port, options);
+    if (!fd && options.hosts.empty() && means_no_ipv6(fd.error())) {
+      listeners.has_fallen_back_to_ipv4 = true;
+      host = kAnyIpv4;
+      fd = open_listener(host, listeners.port, options);
+    }
+    if (!fd) return Failure{ListenError{format_address(host, listeners.port), fd.error()}};
+    if (listeners.port == 0) listeners.port = bound_port(fd.value().get());
+    listeners.addresses.push_back(format_address(host, listeners.port));
+    listeners.fds.push_back(std::move(fd.value()));
+  }
+  return listeners;
+}
+
+Transfer receive(int fd, std::span<char> space) noexcept {
+  const ssize_t size = ::recv(fd, space.data(), space.size(), 0);
+  if (size >= 0) return {Transfer::Outcome::done, static_cast<std::size_t>(size)};
+  const bool is_passing = errno == EAGAIN || errno == EINTR;
+  return {is_passing ? Transfer::Outcome::would_block : Transfer::Outcome::failed};
+}
+
+Transfer send(int fd, std::string_view octets) noexcept {
+  const ssize_t size = ::send(fd, octets.data(), octets.size(), MSG_NOSIGNAL);
+  if (size >= 0) return {Transfer::Outcome::done, static_cast<std::size_t>(size)};
+  const bool is_passing = errno == EAGAIN || errno == EINTR || errno == ENOBUFS;
+  return {is_passing ? Transfer::Outcome::would_block : Transfer::Outcome::failed};
+}
+
+}  // namespace rest_echo::net
