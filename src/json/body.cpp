@@ -55,8 +55,8 @@ void Body::append_number_to_pool(Rgba& rgba, std::int64_t number) {
 
 void Body::release_spare() {
   if (!storage_is_large()) return;
-  colors_ = {};
-  number_pool_ = {};
+  colors_ = std::vector<Color>();  // not `= {}`, which keeps the storage
+  number_pool_ = std::vector<std::int64_t>();
   room_text_size_ = 0;
   has_colors_ = false;
   has_unescaped_strings_ = false;
