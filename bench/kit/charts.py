@@ -143,7 +143,7 @@ def _latency_curves(record: dict[str, Any], rows: Sequence[dict[str, Any]], subt
     curves.sort(key=lambda curve: -_value_at(curve[2], 99.9))
     figure, axes = pyplot.subplots(figsize=(10, max(5.0, 1.6 + 0.27 * len(curves))), layout="constrained")
     for index, (name, group, points) in enumerate(curves):
-        shown = [(share, value) for share, value in points if share <= 99.99]
+        shown = [(share, value) for share, value in points if 5 <= share <= 99.99]
         special = group in ("ours", "yardstick")
         axes.plot([100 / (100 - share) for share, _ in shown], [max(value, 1) / 1e3 for _, value in shown],
                   color=_COLOURS[group] if special else _CURVE_COLOURS[index % len(_CURVE_COLOURS)],

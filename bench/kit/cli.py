@@ -208,8 +208,8 @@ def make_settings(options: argparse.Namespace, servers: Sequence[Peer]) -> Setti
     return Settings(
         workload=options.workload, workers=options.workers, cpus=options.cpus, rounds=rounds, duration_s=duration_s,
         connections=options.connections, seed=secrets.randbelow(2**31) if options.seed is None else options.seed,
-        reference=reference, startups=1 if options.quick else 3, open_loop_s=OPEN_LOOP_S if with_open_loop else 0,
-        open_loop_rate=options.rate)
+        reference=reference, startups=1 if options.quick else 3, warmup_max_s=5 if options.quick else 10,
+        open_loop_s=OPEN_LOOP_S if with_open_loop else 0, open_loop_rate=options.rate)
 
 
 # ------------------------------------------------------------------------------------------------ commands

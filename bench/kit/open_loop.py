@@ -59,9 +59,20 @@ def find_tool() -> Tool | None:
         option = ("--output-format", "json") if "--output-format" in text else ("--json",)
         return Tool("oha", path, _output([path, "--version"]).strip(), option)
     if path := find_command("vegeta"):
-        words = _output([path, "-version"]).split("\n")
-        return Tool("vegeta", path, " ".join(["vegeta", *words[0].split()[1:]]).strip())
+        return Tool("vegeta", path, f"vegeta {_vegeta_version(path)}".strip())
     return None
+
+
+def _vegeta_version(path: str) -> str:
+    """Its own word for it, or, when it was built by `go install`, what Go wrote into the program."""
+    own = _output([path, "-version"]).partition("\n")[0].removeprefix("Version:").strip()
+    if own:
+        return own
+    for line in _output([find_command("go") or "go", "version", "-m", path]).splitlines():
+        words = line.split()
+        if words[:1] == ["mod"] and len(words) > 2:
+            return words[2]
+    return ""
 
 
 def _output(words: Sequence[str]) -> str:

@@ -14,6 +14,7 @@ from statistics import median
 from typing import Any
 
 from . import verdicts
+from .peers import ROOT
 from .rounds import Contestant, Session, latency_curve
 from .statistics import estimate, paired_ratio, rank_with_ties
 
@@ -48,7 +49,7 @@ def _describe(one: Contestant) -> dict[str, Any]:
     return {
         "title": peer.title, "class": peer.peer_class, "group": peer.group, "language": peer.language,
         "maintenance": peer.maintenance, "licence": peer.licence, "note": peer.note, "version": one.version,
-        "command": shlex.join(one.server.command) if one.server.command else peer.url,
+        "command": shlex.join(one.server.command).replace(f"{ROOT}/", "") if one.server.command else peer.url,
         "env": dict(peer.env), "workers": one.server.workers, "workers_by": peer.workers_by,
         "max_workers": peer.max_workers, "verified": peer.verify, "failure": one.failure,
         "startup_s": one.startup_s, "idle_bytes": one.idle_bytes, "peak_bytes": one.peak_bytes,

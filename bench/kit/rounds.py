@@ -21,7 +21,7 @@ from .server import Server
 from .statistics import merge_histograms, percentile
 
 PERCENTILES = (50.0, 75.0, 90.0, 99.0, 99.9, 99.99, 100.0)
-WARMUP_MIN_S, WARMUP_MAX_S, WARMUP_AGREE = 2, 10, 0.05
+WARMUP_MIN_S, WARMUP_AGREE = 2, 0.05
 CURVE_SHARES = (*range(0, 90, 5), 90, 92, 94, 95, 96, 97, 98, 99, 99.2, 99.4, 99.6, 99.8, 99.9, 99.95, 99.98, 99.99,
                 100)
 
@@ -39,6 +39,7 @@ class Settings:
     seed: int = 1
     reference: str = "rest-echo"
     startups: int = 3
+    warmup_max_s: int = 10
     open_loop_s: int = 0  # seconds of each open-loop run, 0 for none
     open_loop_rate: float = 0.0  # the common rate; 0 chooses one
 
@@ -177,7 +178,7 @@ class Session:
         """One-second windows until two in a row agree, and at least the minimum; a runtime that compiles gets more."""
         extra = contestant.peer.warmup_extra_s
         rates: list[float] = []
-        while len(rates) < WARMUP_MAX_S + extra:
+        while len(rates) < self.settings.warmup_max_s + extra:
             rates.append(self._load(contestant, max(self.settings.connections), 1).rate)
             self._check_alive(contestant)
             if len(rates) >= max(2.0, WARMUP_MIN_S + extra) \

@@ -21,6 +21,7 @@ from .process_tree import ProcessTree
 from .quota import Quota
 
 _POLL_S = 0.002  # grain of the start-up time
+_SECOND_CHANCE_S = 0.5
 
 
 @contextlib.contextmanager
@@ -91,9 +92,12 @@ class Server:
         return self._wait(rng, started)
 
     def _wait(self, rng: random.Random, started: float) -> float:
-        """Seconds from `started` to the first correct answer. A wrong answer is given a second chance until time is up:
-        some servers listen before they are ready."""
-        last = "it does not listen"
+        """Seconds from `started` to the first correct answer.
+
+        Refused connections and statuses other than 200 are waited out; some servers listen before they are ready. A
+        wrong answer with status 200 gets a short second chance only.
+        """
+        last, wrong_since = "it does not listen", None
         while (passed := time.monotonic() - started) < self.peer.ready_timeout_s:
             if self._process is not None and self._process.poll() is not None:
                 raise PeerError(f"ended at start with {describe_exit(self._process.returncode)}{self.log_tail()}")
@@ -101,11 +105,15 @@ class Server:
                 verify.ask_once(self.target, self.expectation, rng, timeout_s=self.peer.ready_timeout_s - passed)
                 return time.monotonic() - started
             except ConnectionRefusedError:
-                pass
-            except (verify.WrongAnswer, AnswerError, OSError) as error:
+                time.sleep(_POLL_S)
+                continue
+            except (verify.NotReady, AnswerError, OSError) as error:
                 last = str(error)
-                time.sleep(0.02)
-            time.sleep(_POLL_S)
+            except verify.WrongAnswer as error:
+                wrong_since = wrong_since or time.monotonic()
+                if time.monotonic() - wrong_since > _SECOND_CHANCE_S:
+                    raise PeerError(f"wrong answer: {error}") from error
+            time.sleep(0.02)
         raise PeerError(f"no correct answer within {self.peer.ready_timeout_s:g} s: {last}{self.log_tail()}")
 
     def find_death(self) -> str:

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy
-from scipy import stats
 
 CONFIDENCE = 0.95
 ROUNDS_TO_TELL = 5  # with fewer paired rounds even a perfect record may be luck (sign test: p > 0.05 for four)
@@ -70,6 +69,7 @@ def ratio_of_medians(new: Sequence[float], old: Sequence[float], seed: int = 0) 
 
 
 def _bootstrap(data: tuple[numpy.ndarray, ...], statistic: object, seed: int) -> tuple[float, float]:
+    from scipy import stats  # late: it takes a second to load, and --list or a mistyped option need not wait for it
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # scipy warns about samples that happen to be equal
         interval = stats.bootstrap(data, statistic, confidence_level=CONFIDENCE, n_resamples=_RESAMPLES,

@@ -22,6 +22,10 @@ class WrongAnswer(Exception):
     """The server gave an answer that an honest echo server does not give; the text says what was wrong."""
 
 
+class NotReady(WrongAnswer):
+    """A status other than 200: while a server starts, that may still change."""
+
+
 @dataclass(frozen=True)
 class Expectation:
     """What a server must do to count as correct."""
@@ -91,7 +95,7 @@ def split_randomly(octets: bytes, rng: random.Random, pieces: int) -> list[bytes
 def check_answer(answer: Answer, sent: bytes | None, expectation: Expectation) -> None:
     """Raises WrongAnswer unless `answer` is right for the request body `sent` (None for a GET)."""
     if answer.status != 200:
-        raise WrongAnswer(f"status {answer.status}: {answer.body[:80]!r}")
+        raise NotReady(f"status {answer.status}: {answer.body[:80]!r}")
     if expectation.fixed_answer:
         return
     if sent is None:
@@ -111,8 +115,17 @@ def check_answer(answer: Answer, sent: bytes | None, expectation: Expectation) -
     expected = json.loads(sent)
     if expectation.extra_nulls:
         received = without_nulls(received)
-    if received != expected:
+    if not same(expected, received):
         raise WrongAnswer(f"the answer differs from the document sent: {first_difference(expected, received)}")
+
+
+def same(expected: Any, received: Any) -> bool:
+    """Equal as JSON: the order of members is free, 1 and 1.0 are one number, and true is none (in Python it is 1)."""
+    if isinstance(expected, dict) and isinstance(received, dict):
+        return expected.keys() == received.keys() and all(same(expected[key], received[key]) for key in expected)
+    if isinstance(expected, list) and isinstance(received, list):
+        return len(expected) == len(received) and all(map(same, expected, received))
+    return expected == received and isinstance(expected, bool) == isinstance(received, bool)
 
 
 def first_difference(expected: Any, received: Any, pointer: str = "") -> str:
@@ -123,11 +136,11 @@ def first_difference(expected: Any, received: Any, pointer: str = "") -> str:
                 return f"{pointer}/{key} is missing"
             if key not in expected:
                 return f"{pointer}/{key} was added"
-            if expected[key] != received[key]:
+            if not same(expected[key], received[key]):
                 return first_difference(expected[key], received[key], f"{pointer}/{key}")
     if isinstance(expected, list) and isinstance(received, list):
         for index, (left, right) in enumerate(zip(expected, received)):
-            if left != right:
+            if not same(left, right):
                 return first_difference(left, right, f"{pointer}/{index}")
         return f"{pointer or 'the document'} has {len(received)} elements, not {len(expected)}"
     return f"{pointer or 'the document'} is {_shorten(received)}, not {_shorten(expected)}"
