@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "rest_echo/json/library.hpp"
+#include "rest_echo/net/log.hpp"
 
 namespace rest_echo::app {
 namespace {
@@ -42,6 +43,7 @@ struct NumberKind {
 constexpr std::int64_t kDayMs = 24 * 3'600'000;
 
 constexpr NumberKind kPort{"port", "N", kNoUnits, 0, 65535, "0 to 65535; 0 picks a free one"};
+constexpr NumberKind kWorkerCount{"number of workers", "N|auto", kNoUnits, 1, 1024, "1 to 1024, or auto"};
 constexpr NumberKind kBacklog{"count", "N", kNoUnits, 1, 1 << 20, "1 to 1048576"};
 constexpr NumberKind kConnectionCount{"count", "N", kNoUnits, 1, 1 << 24, "1 to 16777216"};
 constexpr NumberKind kBodySize{"size", "SIZE", kSizeUnits, 1, 1LL << 30, "1 to 1G, with suffix k, M or G"};
@@ -61,6 +63,23 @@ std::optional<std::int64_t> read_number(std::string_view text, const NumberKind&
   if (unit == kind.units.end() || number > kind.max / unit->factor) return std::nullopt;
   number *= unit->factor;
   return number >= kind.min ? std::optional(number) : std::nullopt;
+}
+
+[[noreturn]] void refuse(const std::string& name, std::string_view text, const NumberKind& kind) {
+  throw CLI::ValidationError(name,
+                             fmt::format("'{}' is not a {} in the range {}", text, kind.noun, kind.range));
+}
+
+// Whether an environment variable is set and not empty: compose files pass empty ones for unset.
+bool is_set(const char* variable) {
+  const char* const value = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe): one thread
+  return value != nullptr && *value != '\0';
+}
+
+// As in the seeds: any value but 0 asks for a worker a CPU.
+bool asks_for_cluster() {
+  return is_set("CLUSTER") &&
+         std::string_view(std::getenv("CLUSTER")) != "0";  // NOLINT(concurrency-mt-unsafe)
 }
 
 // Adds `--name` with its environment variable; `T` must hold the kind's whole range.
@@ -115,6 +134,15 @@ std::string find_nearest_option(const CLI::App& app, std::string_view unknown) {
 }
 
 std::string explain(const CLI::ParseError& error, const CLI::App& app) {
+  if (dynamic_cast<const CLI::ConversionError*>(&error) !=
+      nullptr) {  // only flags are converted by the library
+    return fmt::format("{} is not true or false", error.what());
+  }
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
+    const std::string text = error.what();
+    const CLI::Option* option = app.get_option_no_throw(text.substr(0, text.find(':')));
+    return fmt::format("{}; {}", text, option == nullptr ? "see --help" : option->get_description());
+  }
   const std::vector<std::string> unknown = app.remaining();
   if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr || unknown.empty()) return error.what();
   const std::string nearest = find_nearest_option(app, unknown.front());
@@ -133,9 +161,7 @@ void check_hosts(const std::vector<std::string>& hosts) {
 void add_options(CLI::App& app, Options& options) {
   net::EventLoopOptions& loop = options.event_loop;
   // The seeds' name for it counts too, unless ours is set.
-  const bool has_own_port =
-      std::getenv("REST_ECHO_PORT") != nullptr;  // NOLINT(concurrency-mt-unsafe): one thread
-  add_number(app, "-p,--port", has_own_port ? "REST_ECHO_PORT" : "PORT", options.port, kPort,
+  add_number(app, "-p,--port", is_set("REST_ECHO_PORT") ? "REST_ECHO_PORT" : "PORT", options.port, kPort,
              "Port to listen on; REST_ECHO_PORT goes before PORT", "3000");
   app.add_option(
          "-H,--host", options.hosts,
@@ -146,6 +172,34 @@ void add_options(CLI::App& app, Options& options) {
       ->delimiter(',')
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  options.worker_count = asks_for_cluster() ? std::nullopt : std::optional<std::size_t>(1);
+  const auto take_workers = [&options](const std::string& text) {
+    const std::optional<std::int64_t> count = read_number(text, kWorkerCount);
+    if (!count && text != "auto") refuse("--workers", text, kWorkerCount);
+    options.worker_count = count ? std::optional(static_cast<std::size_t>(*count)) : std::nullopt;
+  };
+  app.add_option_function<std::string>(
+         "-w,--workers", take_workers,
+         fmt::format(
+             "Processes that serve; auto: a CPU each, within the CPU quota; CLUSTER=1 means auto [{}]",
+             kWorkerCount.range))
+      ->envname("REST_ECHO_WORKERS")
+      ->type_name(std::string(kWorkerCount.type_name))
+      ->default_str("1")
+      ->take_last();
+  app.add_flag("--pin", options.is_pinned, "Keep worker i on the i-th allowed CPU")->envname("REST_ECHO_PIN");
+  const auto take_json = [&loop](const std::string& text) {
+    if (text != "typed" && text != "generic") {
+      throw CLI::ValidationError("--json", fmt::format("'{}' is not a mode: typed or generic", text));
+    }
+    loop.json_mode = text == "typed" ? json::Mode::typed : json::Mode::generic;
+  };
+  app.add_option_function<std::string>(
+         "--json", take_json, "Documents to echo: those of the colour type, or any [typed or generic]")
+      ->envname("REST_ECHO_JSON")
+      ->type_name("MODE")
+      ->default_str("typed")
+      ->take_last();
   add_number(app, "--max-body", "REST_ECHO_MAX_BODY", loop.limits.body_size_max, kBodySize,
              "Largest request body in octets, decoded", "1M");
   add_number(app, "--max-head", "REST_ECHO_MAX_HEAD", loop.limits.head_size_max, kHeadSize,
@@ -186,7 +240,7 @@ std::variant<Options, Exit> read_options(int argc, const char* const* argv) {
                "rest-echo");
   app.set_help_flag("-h,--help", "Print this help");
   app.set_version_flag(
-      "-V,--version", [] { return describe_version() + "\n"; }, "Print version, compiler and JSON kernel");
+      "-V,--version", [] { return describe_version(); }, "Print version, compiler and JSON kernel");
   app.get_formatter()->column_width(42);
   app.footer(
       "Each option may also be given by the environment variable behind it; the command line wins.\n"
@@ -197,7 +251,7 @@ std::variant<Options, Exit> read_options(int argc, const char* const* argv) {
     check_hosts(options.hosts);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return Exit{app.exit(error)};
-    fmt::print(stderr, "rest-echo: {} (rest-echo --help lists the options)\n", explain(error, app));
+    net::log_line(fmt::format("{} (rest-echo --help lists the options)", explain(error, app)));
     return Exit{2};
   }
   return options;

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "rest_echo/json/padding.hpp"
+#include "rest_echo/bytes/padding.hpp"
 
 namespace rest_echo::json {
 

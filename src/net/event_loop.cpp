@@ -6,10 +6,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstdio>
 #include <cstring>
 #include <ctime>
 #include <utility>
+
+#include "rest_echo/net/log.hpp"
 
 namespace rest_echo::net {
 namespace {
@@ -22,6 +23,9 @@ constexpr int kAcceptCountMax = 64;
 constexpr std::int64_t kAcceptRestMs = 100;
 constexpr std::int64_t kAcceptLogIntervalMs = 1'000;
 constexpr std::int64_t kSpareReleaseIntervalMs = 1'000;
+// How long a connection without a request must have been here before it is handed over: short-lived ones
+// never are.
+constexpr std::int64_t kHandOverAgeMs = 10;
 
 std::int64_t read_clock_ms(clockid_t clock) {
   std::timespec time{};
@@ -46,9 +50,10 @@ Wait wait_of(echo::Conversation::Awaited awaited) {
 
 }  // namespace
 
-EventLoop::EventLoop(const EventLoopOptions& options, Listeners listeners)
+EventLoop::EventLoop(const EventLoopOptions& options, Listeners listeners, std::optional<Seat> seat)
     : options_(options),
-      signals_({SIGTERM, SIGINT}),
+      seat_(seat),
+      signals_(seat ? Signals({SIGTERM, SIGINT, kRetireSignal}) : Signals({SIGTERM, SIGINT, SIGHUP})),
       listeners_(std::move(listeners.fds)),
       workspace_(options.limits, options.json_mode) {
   list_of(Wait::first_request).set_timeout_ms(std::min(options.head_timeout_ms, options.idle_timeout_ms));
@@ -59,12 +64,16 @@ EventLoop::EventLoop(const EventLoopOptions& options, Listeners listeners)
   list_of(Wait::linger).set_timeout_ms(options.linger_timeout_ms);
   bool is_watching = poller_.add(signals_.fd(), Interest::readable);
   for (const UniqueFd& listener : listeners_) is_watching &= poller_.add(listener.get(), Interest::readable);
+  if (seat_) {
+    is_watching &= poller_.add(seat_->table->queue_fd(seat_->index), Interest::readable);
+    seat_->table->open(seat_->index);
+  }
   if (!is_watching) throw std::system_error(errno, std::generic_category(), "epoll_ctl");
 }
 
 int EventLoop::run() {
   read_clocks();
-  while (!is_draining_ || (connections_.count() > 0 && now_ms_ < grace_end_ms_)) {
+  while (!is_finished()) {
     const std::span<const epoll_event> events = poller_.wait(timeout_ms());
     read_clocks();
     for (const epoll_event& event : events) {
@@ -75,9 +84,12 @@ int EventLoop::run() {
         if (exit_status_ != 0) return exit_status_;
       } else if (is_listener(event.data.fd)) {
         accept_from(event.data.fd);
+      } else if (seat_) {
+        take_handed_over();
       }
     }
     expire();
+    if (seat_) balance();
     destroy_closing();
     release_spare();
     if (!is_accepting_ && now_ms_ >= accept_again_ms_) go_on_accepting();
@@ -98,28 +110,36 @@ int EventLoop::timeout_ms() const noexcept {
   }
   if (is_draining_) until = std::min(until, grace_end_ms_);
   if (!is_accepting_) until = std::min(until, accept_again_ms_);
+  if (is_balance_due_) until = std::min(until, now_ms_ + kHandOverAgeMs);
   if (workspace_.is_grown()) until = std::min(until, spare_released_ms_ + kSpareReleaseIntervalMs);
   if (until == INT64_MAX) return -1;
   // One more, as the coarse clock lags behind the one that epoll_wait goes by.
   return static_cast<int>(std::clamp<std::int64_t>(until - now_ms_ + 1, 0, INT32_MAX));
 }
 
+bool EventLoop::is_finished() const noexcept {
+  if (!is_draining_ && !is_retiring_) return false;
+  const bool has_more = connections_.count() > 0 || (seat_ && seat_->table->is_awaited(seat_->index));
+  return !has_more || (is_draining_ && now_ms_ >= grace_end_ms_);
+}
+
 void EventLoop::take_signals() {
   while (const std::optional<int> signal = signals_.take()) {
-    if (is_draining_) {
+    if (*signal == kRetireSignal && seat_) {
+      retire();
+    } else if (*signal == SIGHUP && !has_controlling_terminal()) {
+      log_line("SIGHUP ignored: one worker has nobody to take over from it");
+    } else if (!is_draining_) {
+      start_draining();
+    } else if (!seat_) {  // a worker is ended by its parent alone, which may have been told by the same key
+                          // press
       exit_status_ = 128 + *signal;
       return;
     }
-    start_draining();
   }
 }
 
-// No new connections; those at rest are closed, unless a request is waiting to be read; what has begun is
-// answered.
-void EventLoop::start_draining() {
-  is_draining_ = true;
-  grace_end_ms_ = now_ms_ + options_.grace_period_ms;
-  workspace_.service.start_draining();
+void EventLoop::stop_listening() {
   for (const UniqueFd& listener : listeners_) {
     std::size_t count = 0;
     do {
@@ -129,6 +149,25 @@ void EventLoop::start_draining() {
   }
   listeners_.clear();
   is_accepting_ = true;  // nothing to go on with
+  if (seat_) seat_->table->close(seat_->index);
+}
+
+// Another worker takes over: connections are handed to it as they come to rest, and none is closed.
+void EventLoop::retire() {
+  if (is_draining_ || is_retiring_) return;
+  is_retiring_ = true;
+  is_balance_due_ = true;
+  stop_listening();
+}
+
+// No new connections; those at rest are closed, unless a request is waiting to be read; what has begun is
+// answered.
+void EventLoop::start_draining() {
+  is_draining_ = true;
+  grace_end_ms_ = now_ms_ + options_.grace_period_ms;
+  workspace_.service.start_draining();
+  stop_listening();
+  if (seat_) take_handed_over();
   for (const Wait wait : {Wait::first_request, Wait::next_request}) {
     Connection* next = nullptr;
     for (Connection* connection = list_of(wait).front(); connection != nullptr; connection = next) {
@@ -154,7 +193,7 @@ void EventLoop::accept_from(int listener) {
       if (errno == EINTR || errno == ECONNABORTED) continue;
       if (is_out_of_resources(errno)) {
         if (now_ms_ - accept_logged_ms_ >= kAcceptLogIntervalMs) {
-          fmt::print(stderr, "rest-echo: cannot accept a connection: {}\n", std::strerror(errno));
+          log_line(fmt::format("cannot accept a connection: {}", std::strerror(errno)));
           accept_logged_ms_ = now_ms_;
         }
         // The listener stays readable: watching it would spin.
@@ -177,6 +216,70 @@ void EventLoop::stop_accepting(std::int64_t until_ms) noexcept {
 void EventLoop::go_on_accepting() noexcept {
   is_accepting_ = true;
   for (const UniqueFd& listener : listeners_) (void)poller_.set_interest(listener.get(), Interest::readable);
+}
+
+// Connections of other workers, at rest there: nothing but the socket comes along.
+void EventLoop::take_handed_over() {
+  while (true) {
+    UniqueFd fd = seat_->table->take(seat_->index);
+    if (!fd.is_open()) return;
+    if (!poller_.add(fd.get(), Interest::readable)) continue;  // closed again
+    Connection& connection = connections_.add(std::move(fd));
+    list_of(Wait::first_request).push_back(connection, now_ms_);
+    if (is_draining_) {
+      read(connection);
+      if (connection.wait == Wait::first_request) close_soon(connection);
+    }
+  }
+}
+
+// Publishes how many connections there are, and hands some over to a worker that has fewer; when retiring,
+// all.
+void EventLoop::balance() {
+  LoadTable& table = *seat_->table;
+  std::size_t count = connections_.count() - closing_.size();
+  if (count != published_count_) table.set_count(seat_->index, published_count_ = count);
+  const std::int32_t version = table.version();
+  if (is_draining_ || (version == balanced_version_ && !is_balance_due_)) return;
+  balanced_version_ = version;
+  is_balance_due_ = is_retiring_;
+  while (count > 0) {
+    const std::optional<std::size_t> target =
+        table.reserve_less_loaded(seat_->index, is_retiring_ ? LoadTable::kCountMax : count);
+    if (!target) {
+      if (is_retiring_) start_draining();  // nobody is there to take over
+      return;
+    }
+    Connection* const connection = find_movable();
+    if (connection == nullptr) {
+      table.cancel(*target);
+      is_balance_due_ = true;
+      return;
+    }
+    if (!table.hand_over(*target, connection->fd.get())) {  // its queue is full for now
+      is_balance_due_ = true;
+      return;
+    }
+    // A registration lives as long as the socket, which goes on living elsewhere.
+    (void)poller_.remove(connection->fd.get());
+    close_soon(*connection);
+    table.set_count(seat_->index, published_count_ = --count);
+  }
+}
+
+// A connection that owns nothing here: between two requests, or without any for a while.
+Connection* EventLoop::find_movable() noexcept {
+  for (const Wait wait : {Wait::next_request, Wait::first_request}) {
+    Connection* connection = list_of(wait).front();
+    while (connection != nullptr && (connection->is_closing || !connection->conversation.is_at_rest())) {
+      connection = connection->next;
+    }
+    if (connection == nullptr) continue;
+    const bool is_short_lived =
+        wait == Wait::first_request && list_of(wait).age_ms(*connection, now_ms_) < kHandOverAgeMs;
+    if (!is_short_lived || is_retiring_) return connection;
+  }
+  return nullptr;
 }
 
 void EventLoop::take_event(Connection& connection, std::uint32_t events) {
@@ -233,6 +336,10 @@ void EventLoop::flush(Connection& connection, std::size_t answered_count) {
     return;
   }
   const Wait wait = wait_of(conversation.awaited());
+  if (is_draining_ && conversation.is_at_rest()) {
+    linger(connection);  // its last answer was written before anybody knew that it would be the last
+    return;
+  }
   wait_for(connection, wait, answered_count > 0);
 }
 

@@ -14,6 +14,8 @@ bool Poller::add(int fd, Interest interest) noexcept {
   return ::epoll_ctl(fd_.get(), EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
+bool Poller::remove(int fd) noexcept { return ::epoll_ctl(fd_.get(), EPOLL_CTL_DEL, fd, nullptr) == 0; }
+
 bool Poller::set_interest(int fd, Interest interest) noexcept {
   epoll_event event{.events = static_cast<std::uint32_t>(interest), .data = {.fd = fd}};
   return ::epoll_ctl(fd_.get(), EPOLL_CTL_MOD, fd, &event) == 0;

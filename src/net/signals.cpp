@@ -1,5 +1,6 @@
 #include "rest_echo/net/signals.hpp"
 
+#include <fcntl.h>
 #include <sys/signalfd.h>
 
 #include <cerrno>
@@ -7,6 +8,10 @@
 #include <system_error>
 
 namespace rest_echo::net {
+
+bool has_controlling_terminal() noexcept {
+  return UniqueFd(::open("/dev/tty", O_RDONLY | O_CLOEXEC)).is_open();
+}
 
 Signals::Signals(std::initializer_list<int> signals) {
   sigset_t set;

@@ -6,6 +6,7 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -64,6 +65,12 @@ bool set_option(int fd, int level, int name, int value) {
   return ::setsockopt(fd, level, name, &value, sizeof value) == 0;
 }
 
+// `::` takes IPv4 along, unless that has an address of its own.
+bool is_ipv6_only(const std::string& host, const ListenOptions& options) {
+  const auto is_ipv4 = [](const std::string& other) { return other.find(':') == std::string::npos; };
+  return host != kAnyIpv6 || std::ranges::any_of(options.hosts, is_ipv4);
+}
+
 // A listening socket, or errno.
 Result<UniqueFd, int> open_listener(const std::string& host, std::uint16_t port,
                                     const ListenOptions& options) {
@@ -73,11 +80,11 @@ Result<UniqueFd, int> open_listener(const std::string& host, std::uint16_t port,
   UniqueFd fd(::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!fd.is_open()) return Failure{errno};
   // Connections inherit TCP_NODELAY from the listening socket, which saves a call for each.
-  const bool is_set =
-      set_option(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1) &&
-      set_option(fd.get(), IPPROTO_TCP, TCP_NODELAY, 1) &&
-      (!options.reuses_port || set_option(fd.get(), SOL_SOCKET, SO_REUSEPORT, 1)) &&
-      (family != AF_INET6 || set_option(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, host != kAnyIpv6));
+  const bool is_set = set_option(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1) &&
+                      set_option(fd.get(), IPPROTO_TCP, TCP_NODELAY, 1) &&
+                      (!options.reuses_port || set_option(fd.get(), SOL_SOCKET, SO_REUSEPORT, 1)) &&
+                      (family != AF_INET6 ||
+                       set_option(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, is_ipv6_only(host, options) ? 1 : 0));
   if (!is_set) return Failure{errno};
   if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address->storage), address->size) != 0 ||
       ::listen(fd.get(), options.backlog) != 0) {
@@ -110,6 +117,29 @@ Result<Listeners, ListenError> listen_on(const ListenOptions& options) {
     if (listeners.port == 0) listeners.port = bound_port(fd.value().get());
     listeners.addresses.push_back(format_address(host, listeners.port));
     listeners.fds.push_back(std::move(fd.value()));
+  }
+  return listeners;
+}
+
+Result<std::vector<Listeners>, ListenError> listen_on_shared_port(const ListenOptions& options,
+                                                                  std::size_t count) {
+  // Bound alone first, so that a port in use is refused; only then is it opened to further sockets of ours.
+  Result<Listeners, ListenError> first = listen_on(options);
+  if (!first) return Failure{first.error()};
+  for (const UniqueFd& fd : first.value().fds) {
+    if (count > 1 && !set_option(fd.get(), SOL_SOCKET, SO_REUSEPORT, 1)) {
+      return Failure{ListenError{first.value().addresses.front(), errno}};
+    }
+  }
+  ListenOptions shared = options;
+  shared.port = first.value().port;
+  shared.reuses_port = true;
+  std::vector<Listeners> listeners;
+  listeners.push_back(std::move(first.value()));
+  while (listeners.size() < count) {
+    Result<Listeners, ListenError> next = listen_on(shared);
+    if (!next) return Failure{next.error()};
+    listeners.push_back(std::move(next.value()));
   }
   return listeners;
 }

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -14,6 +16,9 @@ struct Options {
   std::vector<std::string> hosts;
   std::uint16_t port = 3000;
   int backlog = 4096;
+  /// Processes that serve; without a value, as many as there are CPUs to use.
+  std::optional<std::size_t> worker_count = 1;
+  bool is_pinned = false;
   bool is_quiet = false;
   net::EventLoopOptions event_loop;
 };

@@ -79,6 +79,8 @@ class Conversation {
   void abandon(Workspace& workspace) noexcept;
 
   [[nodiscard]] Awaited awaited() const noexcept;
+  /// Between two requests, or before the first: it owns nothing, and another one could go on in its place.
+  [[nodiscard]] bool is_at_rest() const noexcept { return partial_ == nullptr && !is_over_; }
   /// Nothing more is read or answered: send what is in `out`, then close.
   [[nodiscard]] bool is_over() const noexcept { return is_over_; }
   /// More may be answerable, but `out` holds enough: send it all, then resume().

@@ -4,8 +4,8 @@
 #include <memory>
 #include <string_view>
 
+#include "rest_echo/bytes/padding.hpp"
 #include "rest_echo/json/body.hpp"
-#include "rest_echo/json/padding.hpp"
 
 namespace rest_echo::json {
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string_view>
 
-#include "rest_echo/json/padding.hpp"
+#include "rest_echo/bytes/padding.hpp"
 
 namespace rest_echo::json {
 

@@ -15,6 +15,11 @@ class DeadlineList {
 
   [[nodiscard]] Connection* front() const noexcept { return front_; }
 
+  /// How long a connection of this list has been waiting.
+  [[nodiscard]] std::int64_t age_ms(const Connection& connection, std::int64_t now_ms) const noexcept {
+    return now_ms - (connection.deadline_ms - timeout_ms_);
+  }
+
   /// Adds a connection that is in no list.
   void push_back(Connection& connection, std::int64_t now_ms) noexcept {
     connection.deadline_ms = now_ms + timeout_ms_;

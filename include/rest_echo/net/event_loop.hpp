@@ -1,14 +1,17 @@
 #pragma once
 
 #include <array>
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "rest_echo/echo/conversation.hpp"
 #include "rest_echo/http/limits.hpp"
 #include "rest_echo/net/connection_table.hpp"
 #include "rest_echo/net/deadline_list.hpp"
+#include "rest_echo/net/load_table.hpp"
 #include "rest_echo/net/poller.hpp"
 #include "rest_echo/net/signals.hpp"
 #include "rest_echo/net/socket.hpp"
@@ -37,29 +40,46 @@ struct EventLoopOptions {
   std::int64_t grace_period_ms = 5'000;
 };
 
+/// What tells a worker to hand its connections to the others and end.
+inline constexpr int kRetireSignal = SIGUSR2;
+
+/// A worker's place among others. The table must outlive the loop.
+struct Seat {
+  LoadTable* table;
+  std::size_t index;
+};
+
 /// One process's server: accepts connections and moves octets between them and their conversations until
 /// SIGTERM or SIGINT.
 class EventLoop {
  public:
   /// Throws std::system_error where the kernel refuses a descriptor.
-  EventLoop(const EventLoopOptions& options, Listeners listeners);
+  EventLoop(const EventLoopOptions& options, Listeners listeners, std::optional<Seat> seat = std::nullopt);
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
 
-  /// Returns the exit status of the process: 0, or 128 + n if signal n came a second time.
+  /// Returns the exit status of the process: 0, or 128 + n if signal n came a second time to one without a
+  /// seat.
   int run();
 
  private:
   void read_clocks() noexcept;
   [[nodiscard]] int timeout_ms() const noexcept;
 
+  [[nodiscard]] bool is_finished() const noexcept;
   void take_signals();
   void start_draining();
+  void stop_listening();
+  void retire();
 
   void accept_from(int listener);
   void stop_accepting(std::int64_t until_ms) noexcept;
   void go_on_accepting() noexcept;
   [[nodiscard]] bool is_listener(int fd) const noexcept;
+
+  void take_handed_over();
+  void balance();
+  [[nodiscard]] Connection* find_movable() noexcept;
 
   void take_event(Connection& connection, std::uint32_t events);
   void read(Connection& connection);
@@ -80,6 +100,7 @@ class EventLoop {
   }
 
   EventLoopOptions options_;
+  std::optional<Seat> seat_;
   Signals signals_;
   Poller poller_;
   std::vector<UniqueFd> listeners_;
@@ -89,11 +110,15 @@ class EventLoop {
   std::vector<Connection*> closing_;
   std::int64_t now_ms_ = 0;
   bool is_draining_ = false;
+  bool is_retiring_ = false;
   bool is_accepting_ = true;
   std::int64_t grace_end_ms_ = 0;     // while draining
   std::int64_t accept_again_ms_ = 0;  // while not accepting
   std::int64_t accept_logged_ms_ = -1'000'000;
   std::int64_t spare_released_ms_ = 0;
+  std::size_t published_count_ = 0;     // what the table says of us
+  std::int32_t balanced_version_ = -1;  // of the table, when last looked at
+  bool is_balance_due_ = false;         // too many connections, but none that can be handed over yet
   int exit_status_ = 0;
 };
 

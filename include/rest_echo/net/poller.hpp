@@ -14,7 +14,7 @@ namespace rest_echo::net {
 /// What readiness a descriptor is watched for. Errors and hang-ups are always reported.
 enum class Interest : std::uint32_t { none = 0, readable = EPOLLIN, writable = EPOLLOUT };
 
-/// Level-triggered epoll. A descriptor leaves by being closed.
+/// Level-triggered epoll. A descriptor leaves by being closed, unless its socket is open elsewhere too.
 class Poller {
  public:
   /// Throws std::system_error where the kernel gives no epoll descriptor.
@@ -22,6 +22,7 @@ class Poller {
 
   /// Return whether the kernel agreed; errno says why not.
   [[nodiscard]] bool add(int fd, Interest interest) noexcept;
+  [[nodiscard]] bool remove(int fd) noexcept;
   [[nodiscard]] bool set_interest(int fd, Interest interest) noexcept;
 
   /// The events of one batch, waiting at most `timeout_ms` (-1: for ever). Valid until the next call; empty

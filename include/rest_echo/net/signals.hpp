@@ -7,6 +7,9 @@
 
 namespace rest_echo::net {
 
+/// Whether a terminal could hang up on this process.
+[[nodiscard]] bool has_controlling_terminal() noexcept;
+
 /// Signals as readiness. Blocks the given ones for this process, so that they wait here instead of acting by
 /// default or being ignored, as they would be for process 1.
 class Signals {

@@ -23,7 +23,8 @@ struct ListenOptions {
   std::uint16_t port = 0;
   /// Connections that the kernel keeps for us before we accept them; it caps this at net.core.somaxconn.
   int backlog = 4096;
-  /// Whether other sockets of the same user may listen on the same port (SO_REUSEPORT).
+  /// Whether other sockets of the same user may listen on the same port (SO_REUSEPORT); see
+  /// listen_on_shared_port().
   bool reuses_port = false;
 };
 
@@ -42,6 +43,11 @@ struct ListenError {
 
 /// Binds and listens.
 [[nodiscard]] Result<Listeners, ListenError> listen_on(const ListenOptions& options);
+
+/// The same `count` times over on one port, which nobody else may be listening on: the kernel spreads
+/// connections over the sockets (SO_REUSEPORT).
+[[nodiscard]] Result<std::vector<Listeners>, ListenError> listen_on_shared_port(const ListenOptions& options,
+                                                                                std::size_t count);
 
 /// Octets moved, 0 at the end of input, or why not.
 struct Transfer {
