@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "rest_echo/json/padding.hpp"
+#include "rest_echo/bytes/padding.hpp"
 
 namespace rest_echo::json {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "echo.hpp"
+#include "json/echo.hpp"
 
 namespace rest_echo::json {
 

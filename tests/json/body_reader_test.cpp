@@ -1,6 +1,6 @@
 #include "rest_echo/json/body_reader.hpp"
 
-#include "answer_table.hpp"
+#include "json/answer_table.hpp"
 
 namespace rest_echo::json {
 namespace {

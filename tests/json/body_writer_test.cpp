@@ -3,10 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <string>
 
-#include "guarded_text.hpp"
+#include "rest_echo/bytes/padding.hpp"
 
 namespace rest_echo::json {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "guarded_text.hpp"
+#include "json/guarded_text.hpp"
 #include "rest_echo/json/body.hpp"
 #include "rest_echo/json/body_reader.hpp"
 #include "rest_echo/json/body_writer.hpp"
@@ -40,18 +40,18 @@ class Echo {
  private:
   std::optional<std::string> write_typed(std::string_view text) {
     if (!reader_.read(text, body_)) return std::nullopt;
-    char* out = out_.room(body_text_size_max(text.size()));
+    char* out = out_.take(body_text_size_max(text.size()));
     return std::string(out, write_body(body_, out));
   }
   std::optional<std::string> write_generic(std::string_view text) {
-    char* out = out_.room(document_text_size_max(text.size()));
+    char* out = out_.take(document_text_size_max(text.size()));
     char* end = rewriter_.rewrite(text, out);
     if (end == nullptr) return std::nullopt;
     return std::string(out, end);
   }
 
-  GuardedSpace text_;
-  GuardedSpace out_;
+  GuardedText text_;
+  GuardedRoom out_;
   Body body_;
   BodyReader reader_;
   DocumentRewriter rewriter_;

@@ -1,6 +1,6 @@
 #include "rest_echo/json/fault_locator.hpp"
 
-#include "answer_table.hpp"
+#include "json/answer_table.hpp"
 
 namespace rest_echo::json {
 namespace {

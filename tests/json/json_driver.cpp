@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <string>
 
-#include "echo.hpp"
+#include "json/echo.hpp"
 
 namespace {
 

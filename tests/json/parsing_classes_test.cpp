@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "answer_table.hpp"
+#include "json/answer_table.hpp"
 
 namespace rest_echo::json {
 namespace {
