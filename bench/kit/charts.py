@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import tempfile
 from collections.abc import Callable, Sequence
@@ -16,6 +17,7 @@ import matplotlib  # noqa: E402
 matplotlib.use("Agg")
 
 from matplotlib import pyplot  # noqa: E402
+from matplotlib.axes import Axes  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 from matplotlib.patches import Patch  # noqa: E402
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator  # noqa: E402
@@ -58,40 +60,37 @@ def draw_all(record: dict[str, Any], folder: Path) -> list[Path]:
         written += _save(_bars(_estimates(record, rows, "rate"), "Requests per second (more is better)", where,
                                report.rate, most_first=True), folder / f"requests{suffix}")
         written += _save(_bars(_estimates(record, rows, "cpu_us_per_request"),
-                               "CPU time per request, µs (less is better)", where, lambda value: f"{value:.3g}",
+                               "CPU time per request, µs (less is better)", where, _one_decimal,
                                most_first=False), folder / f"cpu{suffix}")
+        written += _save(_bars(_estimates(record, rows, "memory_bytes", 1e-6),
+                               "Memory under load, MB (proportional, whole process tree; less is better)", where,
+                               _one_decimal, most_first=False), folder / f"memory{suffix}")
         written += _save(_latency_curves(record, rows, where), folder / f"latency{suffix}")
-    rows = list({row["name"]: row for row in record["rows"] if row["verdict"] != FAILED}.values())
-    written += _save(_bars(_memory(record, rows), "Memory under load, MB (proportional, peak; less is better)",
-                           _subtitle(record, None), lambda value: f"{value:.3g}", most_first=False), folder / "memory")
     return written
 
 
-def _subtitle(record: dict[str, Any], connections: int | None) -> str:
+def _one_decimal(value: float) -> str:
+    return f"{value:.1f}" if value < 99.95 else f"{value:,.0f}"
+
+
+def _subtitle(record: dict[str, Any], connections: int) -> str:
     settings = record["settings"]
     parts = [settings["workload"], f"{settings['workers']} worker{'s' * (settings['workers'] != 1)}"]
     parts += [f"{settings['cpus']:g} CPU quota"] if settings["cpus"] else []
-    parts += [f"{connections} connections"] if connections else []
-    parts += [f"{settings['rounds']} × {settings['duration_s']} s", record["machine"]["cpu"], record["created"][:10]]
+    parts += [f"{connections} connections", f"{settings['rounds']} × {settings['duration_s']} s", record["machine"]["cpu"], record["created"][:10]]
     return ", ".join(parts)
 
 
-def _estimates(record: dict[str, Any], rows: Sequence[dict[str, Any]], key: str) -> list[Bar]:
+def _estimates(record: dict[str, Any], rows: Sequence[dict[str, Any]], key: str, factor: float = 1.0) -> list[Bar]:
     bars = []
     for row in rows:
         if figure := row["summary"].get(key):
             remark = "" if row["verdict"] == SERVER_BOUND else row["verdict"]
             if key != "rate" and row["verdict"] == GENERATOR_BOUND:
                 remark = ""  # the generator limits the rate, not what a request costs
-            bars.append(Bar(row["name"], record["servers"][row["name"]]["group"], figure["median"], figure["low"],
-                            figure["high"], remark))
+            bars.append(Bar(row["name"], record["servers"][row["name"]]["group"], figure["median"] * factor,
+                            figure["low"] * factor, figure["high"] * factor, remark))
     return bars
-
-
-def _memory(record: dict[str, Any], rows: Sequence[dict[str, Any]]) -> list[Bar]:
-    servers = [(row["name"], record["servers"][row["name"]]) for row in rows]
-    return [Bar(name, server["group"], server["peak_bytes"] / 1e6, server["peak_bytes"] / 1e6,
-                server["peak_bytes"] / 1e6) for name, server in servers if server["peak_bytes"]]
 
 
 def _bars(bars: Sequence[Bar], title: str, subtitle: str, text: Callable[[float], str], *, most_first: bool,
@@ -106,6 +105,7 @@ def _bars(bars: Sequence[Bar], title: str, subtitle: str, text: Callable[[float]
               color=[_COLOURS[bar.group] for bar in ordered],
               xerr=[[bar.value - bar.low for bar in ordered], [bar.high - bar.value for bar in ordered]],
               error_kw={"ecolor": "#222222", "elinewidth": 1.2, "capsize": 3})
+    axes.set_ylim(-0.6, len(ordered) - 0.4)
     axes.set_yticks(list(places), [bar.name for bar in ordered])
     for label, bar in zip(axes.get_yticklabels(), ordered):
         if bar.group == "ours":
@@ -139,16 +139,17 @@ def _latency_curves(record: dict[str, Any], rows: Sequence[dict[str, Any]], subt
               if row["latency_curve_us"]]
     if not curves:
         return None
-    # Named in the order in which they leave the chart on the right, so that the eye can follow.
-    curves.sort(key=lambda curve: -_value_at(curve[2], 99.9))
+    curves.sort(key=lambda curve: _value_at(curve[2], 99.99))
     figure, axes = pyplot.subplots(figsize=(10, max(5.0, 1.6 + 0.27 * len(curves))), layout="constrained")
+    ends = []
     for index, (name, group, points) in enumerate(curves):
         shown = [(share, value) for share, value in points if 5 <= share <= 99.99]
         special = group in ("ours", "yardstick")
+        colour = _COLOURS[group] if special else _CURVE_COLOURS[index % len(_CURVE_COLOURS)]
+        ends.append((name, group, colour, max(shown[-1][1], 1) / 1e3))
         axes.plot([100 / (100 - share) for share, _ in shown], [max(value, 1) / 1e3 for _, value in shown],
-                  color=_COLOURS[group] if special else _CURVE_COLOURS[index % len(_CURVE_COLOURS)],
-                  linestyle="-" if special else _DASHES[index // len(_CURVE_COLOURS) % len(_DASHES)],
-                  linewidth=2.8 if group == "ours" else 1.5, zorder=3 if group == "ours" else 2, label=name)
+                  color=colour, linestyle="-" if special else _DASHES[index // len(_CURVE_COLOURS) % len(_DASHES)],
+                  linewidth=2.8 if group == "ours" else 1.5, zorder=3 if group == "ours" else 2)
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlim(1, 1e4)
@@ -164,8 +165,32 @@ def _latency_curves(record: dict[str, Any], rows: Sequence[dict[str, Any]], subt
     axes.grid(which="major", color="#dddddd", linewidth=0.8)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
-    figure.legend(loc="outside right center", frameon=False, fontsize=9)
+    _name_ends(axes, ends)
     return figure
+
+
+def _name_ends(axes: Axes, ends: Sequence[tuple[str, str, str, float]]) -> None:
+    """Writes each curve's name where the curve leaves the chart; names too close are moved apart, with a line."""
+    low, high = (math.log(limit) for limit in axes.get_ylim())
+    heights = [(math.log(value) - low) / (high - low) for *_, value in ends]
+    gap = 0.16 / (axes.figure.get_figheight() - 1.2)  # inches of a line of text, as a share of the axes' height
+    for (name, group, colour, _), height, place in zip(ends, heights, spread(heights, gap)):
+        axes.annotate(name, (1.0, height), (1.035, place), xycoords="axes fraction", textcoords="axes fraction",
+                      va="center", fontsize=9, color=colour, fontweight="bold" if group == "ours" else "normal",
+                      annotation_clip=False,
+                      arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.7, "shrinkA": 0, "shrinkB": 0,
+                                  "relpos": (0, 0.5)})
+
+
+def spread(heights: Sequence[float], gap: float) -> list[float]:
+    """Places for labels at ascending `heights`, at least `gap` apart and as near to them as that allows."""
+    groups: list[list[float]] = []  # centre and number of labels that stand side by side
+    for height in heights:
+        groups.append([height, 1.0])
+        while len(groups) > 1 and groups[-1][0] - groups[-2][0] < gap * (groups[-1][1] + groups[-2][1]) / 2:
+            (centre, count), (other, others) = groups.pop(), groups.pop()
+            groups.append([(centre * count + other * others) / (count + others), count + others])
+    return [centre + (index - (count - 1) / 2) * gap for centre, count in groups for index in range(int(count))]
 
 
 def _value_at(points: Sequence[Sequence[float]], share: float) -> float:

@@ -11,7 +11,7 @@ from .verdicts import FAILED, GENERATOR_BOUND
 
 _SECTION_TITLES = {"out-of-the-box": "Out of the box", "tuned": "Tuned", "": "Servers"}
 _WIDE = ("rank", "server", "class", "workers", "req/s", "±", "ratio", "of floor", "p50", "p90", "p99", "p99.9",
-         "CPUs server", "CPUs generator", "CPU µs/req", "idle MB", "peak MB", "octets", "start ms", "errors", "verdict")
+         "CPUs server", "CPUs generator", "CPU µs/req", "idle MB", "peak MB", "octets", "start ms", "throttled", "errors", "verdict")
 _NARROW = ("rank", "server", "req/s", "±", "ratio", "p99", "CPU µs/req", "peak MB", "verdict")
 _LEFT = ("server", "class", "verdict")
 
@@ -68,6 +68,8 @@ def cells(record: dict[str, Any], row: dict[str, Any], section: str) -> dict[str
     }
     for name in ("p50", "p90", "p99", "p99.9"):
         line[name] = microseconds(summary["latency_us"][name]["median"])
+    if summary["throttled_s"] is not None:  # how much of the time a quota kept it standing still
+        line["throttled"] = f"{summary['throttled_s'] / record['settings']['duration_s']:.0%}"
     if summary["server_cpus"]:
         line["CPUs server"] = f"{summary['server_cpus']['median']:.2f}/{row['server_capacity']:g}"
         line["CPU µs/req"] = f"{summary['cpu_us_per_request']['median']:.4g}"
@@ -79,7 +81,7 @@ def table(record: dict[str, Any], connections: int, section: str, *, wide: bool 
     columns = list(_WIDE if wide else _NARROW)
     lines = [cells(record, row, section) for row in rows_of(record, connections, section)]
     if wide:  # columns that say nothing here are left out: one number of workers, no yardstick, no errors
-        columns = [column for column in columns if column not in ("of floor", "errors")
+        columns = [column for column in columns if column not in ("of floor", "errors", "throttled")
                    or any(line[column] not in ("–", "0") for line in lines)]
     return [columns, *([line[column] for column in columns] for line in lines)]
 

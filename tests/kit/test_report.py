@@ -89,6 +89,13 @@ class RecordTest(unittest.TestCase):
 
 
 class ChartTest(unittest.TestCase):
+    def test_labels_are_moved_apart(self):
+        for heights, expected in (([0.1, 0.5], [0.1, 0.5]), ([0.5, 0.5], [0.45, 0.55]),
+                                  ([0.2, 0.5, 0.52, 0.54], [0.2, 0.42, 0.52, 0.62]), ([], [])):
+            with self.subTest(heights=heights):
+                places = charts.spread(heights, 0.1)
+                self.assertEqual([round(place, 6) for place in places], expected)
+
     def test_files(self):
         with tempfile.TemporaryDirectory() as folder:
             written = charts.draw_all(sample_record(), Path(folder))
