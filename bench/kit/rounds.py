@@ -168,7 +168,7 @@ class Session:
                 server.end()
         self.progress.advance(1.0 + 0.5 * self.settings.startups)
         self.progress.step(peer.name, "checking")
-        contestant.idle_bytes = server.tree.pss_bytes() if server.tree else None
+        contestant.idle_bytes = contestant.peak_bytes = server.tree.pss_bytes() if server.tree else None
         contestant.before = verify.verify(server.target, server.expectation, self.reference_body, self._rng)
         self.progress.step(peer.name, "warming up")
         self._warm_up(contestant)
