@@ -5,9 +5,13 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <sstream>
 #include <string_view>
+
+#include "rest_echo/net/log.hpp"
 
 namespace rest_echo::cluster {
 namespace {
@@ -113,10 +117,10 @@ bool is_smaller(const CpuQuota& a, const CpuQuota& b) {
          static_cast<double>(b.quota_us) / static_cast<double>(b.period_us);
 }
 
-// The cgroup's place below the mount point. A path outside the mounted root cannot be seen: then the mount
-// point itself is all there is.
+// The cgroup's place below the mount point. A path outside the mounted root, or outside the cgroup namespace
+// (`/..`), cannot be seen: then the mount point itself is all there is.
 fs::path relative_place(const std::string& cgroup_path, const std::string& mount_root) {
-  const fs::path relative = fs::path(cgroup_path).lexically_normal().lexically_relative(mount_root);
+  const fs::path relative = fs::path(cgroup_path).lexically_relative(mount_root);
   const bool is_below = !relative.empty() && *relative.begin() != "..";
   return is_below ? relative : fs::path(".");
 }
@@ -172,5 +176,18 @@ std::vector<int> allowed_cpus() {
 }
 
 CpuBudget read_cpu_budget() { return {std::max<std::size_t>(1, allowed_cpus().size()), read_cpu_quota("/")}; }
+
+void pin_to_allowed_cpu(std::size_t index) {
+  const std::vector<int> cpus = allowed_cpus();
+  const int cpu = cpus[index % cpus.size()];
+  cpu_set_t* const set = CPU_ALLOC(cpu + 1);
+  const std::size_t size = CPU_ALLOC_SIZE(cpu + 1);
+  CPU_ZERO_S(size, set);
+  CPU_SET_S(static_cast<std::size_t>(cpu), size, set);
+  if (::sched_setaffinity(0, size, set) != 0) {
+    net::log_line(fmt::format("cannot pin a worker to CPU {}: {}", cpu, std::strerror(errno)));
+  }
+  CPU_FREE(set);
+}
 
 }  // namespace rest_echo::cluster
