@@ -101,11 +101,14 @@ UniqueFd LoadTable::take(std::size_t seat) noexcept {
   message.msg_control = control;
   message.msg_controllen = sizeof control;
   if (::recvmsg(queues_[seat].receiving.get(), &message, MSG_CMSG_CLOEXEC) != 1) return UniqueFd();
-  cancel(seat);
-  const cmsghdr* const header = CMSG_FIRSTHDR(&message);
-  if (header == nullptr || header->cmsg_type != SCM_RIGHTS) return UniqueFd();  // out of descriptors
   int fd = -1;
-  std::memcpy(&fd, CMSG_DATA(header), sizeof fd);
+  const cmsghdr* const header = CMSG_FIRSTHDR(&message);
+  const bool is_there = header != nullptr && header->cmsg_type == SCM_RIGHTS;  // or we are out of descriptors
+  if (is_there) {
+    std::memcpy(&fd, CMSG_DATA(header), sizeof fd);
+    ++entry(seat).count;  // before the next line, so that the seat never looks lighter than it is
+  }
+  cancel(seat);
   return UniqueFd(fd);
 }
 

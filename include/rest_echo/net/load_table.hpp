@@ -47,7 +47,7 @@ class LoadTable {
 
   /// Readable while a socket waits in the seat's queue.
   [[nodiscard]] int queue_fd(std::size_t seat) const noexcept { return queues_[seat].receiving.get(); }
-  /// The next socket of the seat's queue, if any.
+  /// The next socket of the seat's queue, if any; it is counted there until the next set_count().
   [[nodiscard]] UniqueFd take(std::size_t seat) noexcept;
 
  private:
