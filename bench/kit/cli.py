@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import dataclasses
 import os
 import secrets
 import shlex
 import signal
 import sys
-import time
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
@@ -21,8 +19,23 @@ from rich.console import Console
 from rich.table import Table
 
 from . import diff, machine, open_loop, quota, report, results, wrk
-from .peers import (BENCH, CLASSES, PEERS, ROOT, WORKLOADS, Peer, PeerError, command_words, describe_lacking,
-                    find_lacking, needs_build, peer_from_command, peer_from_url, placeholders, read_peers)
+from .peers import (
+    BENCH,
+    CLASSES,
+    PEERS,
+    ROOT,
+    WORKLOADS,
+    Peer,
+    PeerError,
+    command_words,
+    describe_lacking,
+    find_lacking,
+    needs_build,
+    peer_from_command,
+    peer_from_url,
+    placeholders,
+    read_peers,
+)
 from .progress import choose_progress
 from .rounds import Session, Settings
 
@@ -73,6 +86,7 @@ def _interrupt(_signal: int, _frame: object) -> NoReturn:
 
 # ------------------------------------------------------------------------------------------------- options
 
+
 def _counts(text: str) -> tuple[int, ...]:
     try:
         counts = tuple(dict.fromkeys(int(part) for part in text.split(",")))
@@ -102,32 +116,69 @@ def _share(text: str) -> float:
 
 def make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="bench/compare", epilog=_EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="Compares JSON servers on this machine: checked, interleaved, with intervals and verdicts.")
-    parser.add_argument("names", nargs="*", metavar="NAME", help="peers to compare (default: all that are ready)")
+        prog="bench/compare",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description="Compares JSON servers on this machine: checked, in turns, with intervals and verdicts.",
+    )
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help="peers to compare (default: all that are ready)"
+    )
     which = parser.add_argument_group("what to compare")
-    which.add_argument("--server", action="append", default=[], metavar="NAME=COMMAND",
-                       help="your own server; {port} and {workers} are filled in")
-    which.add_argument("--url", action="append", default=[], metavar="NAME=URL", help="a server that runs already")
-    which.add_argument("--server-class", action="append", default=[], metavar="NAME=CLASS",
-                       help=f"class of your server: {', '.join(CLASSES)}")
-    which.add_argument("--rest-echo", metavar="PATH", help="the rest-echo program (else $REST_ECHO, else build/)")
+    which.add_argument(
+        "--server",
+        action="append",
+        default=[],
+        metavar="NAME=COMMAND",
+        help="your own server; {port} and {workers} are filled in",
+    )
+    which.add_argument(
+        "--url", action="append", default=[], metavar="NAME=URL", help="a server that runs already"
+    )
+    which.add_argument(
+        "--server-class",
+        action="append",
+        default=[],
+        metavar="NAME=CLASS",
+        help=f"class of your server: {', '.join(CLASSES)}",
+    )
+    which.add_argument(
+        "--rest-echo", metavar="PATH", help="the rest-echo program (else $REST_ECHO, else build/)"
+    )
     which.add_argument("--workload", choices=WORKLOADS, default="echo", help="default: echo")
     which.add_argument("--reference", metavar="NAME", help="ratios are to this one (default: rest-echo)")
     how = parser.add_argument_group("how to measure")
     how.add_argument("--quick", action="store_true", help="short rounds, no open loop, one start")
-    how.add_argument("--workers", type=_positive, default=1, metavar="N", help="workers of each server (default 1)")
+    how.add_argument(
+        "--workers", type=_positive, default=1, metavar="N", help="workers of each server (default 1)"
+    )
     how.add_argument("--cpus", type=float, metavar="N", help="quota of CPU time for each server, such as 1")
     how.add_argument("--connections", type=_counts, default=(64,), metavar="N[,N...]", help="default 64")
     how.add_argument("--rounds", type=_positive, metavar="N", help="default 10, with --quick 5")
-    how.add_argument("--duration", type=_positive, metavar="SECONDS",
-                     help="of each round; default 1 to 5, so that all servers take about 5 minutes")
-    how.add_argument("--seed", type=int, metavar="N", help="of order, documents and bootstrap; default: a new one")
-    how.add_argument("--open-loop", action=argparse.BooleanOptionalAction,
-                     help="also latency at fixed rates, with oha or vegeta (default: when one is found, not with --quick)")
-    how.add_argument("--rate", type=float, default=0.0, metavar="REQUESTS",
-                     help="the common rate of the open loop (default: half of the slowest server's capacity)")
-    how.add_argument("--script", type=Path, default=ROOT / "post.lua", metavar="LUA", help="default: post.lua")
+    how.add_argument(
+        "--duration",
+        type=_positive,
+        metavar="SECONDS",
+        help="of each round; default 1 to 5, so that all servers take about 5 minutes",
+    )
+    how.add_argument(
+        "--seed", type=int, metavar="N", help="of order, documents and bootstrap; default: a new one"
+    )
+    how.add_argument(
+        "--open-loop",
+        action=argparse.BooleanOptionalAction,
+        help="also latency at fixed rates (default: if oha or vegeta is there, not with --quick)",
+    )
+    how.add_argument(
+        "--rate",
+        type=float,
+        default=0.0,
+        metavar="REQUESTS",
+        help="the common rate of the open loop (default: half of the slowest server's capacity)",
+    )
+    how.add_argument(
+        "--script", type=Path, default=ROOT / "post.lua", metavar="LUA", help="default: post.lua"
+    )
     out = parser.add_argument_group("output")
     out.add_argument("--output", type=Path, metavar="FOLDER", help="default: bench/results/<time>/")
     out.add_argument("--json", type=Path, metavar="FILE", help="also write the record there")
@@ -141,6 +192,7 @@ def make_parser() -> argparse.ArgumentParser:
 
 # ---------------------------------------------------------------------------------------------- choosing
 
+
 def gather_peers(options: argparse.Namespace) -> tuple[dict[str, Peer], list[str]]:
     """All peers by name, those of the command line included, and the names that were asked for by it."""
     if options.rest_echo:
@@ -152,8 +204,10 @@ def gather_peers(options: argparse.Namespace) -> tuple[dict[str, Peer], list[str
     for name, chosen in classes.items():
         if chosen not in CLASSES:
             raise PeerError(f"--server-class {name}={chosen}: not one of {', '.join(CLASSES)}")
-    own = [*(peer_from_command(text, classes) for text in options.server),
-           *(peer_from_url(text, classes) for text in options.url)]
+    own = [
+        *(peer_from_command(text, classes) for text in options.server),
+        *(peer_from_url(text, classes) for text in options.url),
+    ]
     for peer in own:
         if peer.name in peers:
             raise PeerError(f"there is a peer called {peer.name} already; give yours another name")
@@ -163,8 +217,12 @@ def gather_peers(options: argparse.Namespace) -> tuple[dict[str, Peer], list[str
     return peers, [peer.name for peer in own]
 
 
-def choose_peers(peers: dict[str, Peer], names: Sequence[str], own: Sequence[str], workload: str,
-                 ) -> tuple[list[Peer], list[dict[str, str]]]:
+def choose_peers(
+    peers: dict[str, Peer],
+    names: Sequence[str],
+    own: Sequence[str],
+    workload: str,
+) -> tuple[list[Peer], list[dict[str, str]]]:
     """The servers to measure, and those left out with the reason.
 
     Names given are taken as they are; without any it is everybody, and the user's own in either case.
@@ -206,13 +264,23 @@ def make_settings(options: argparse.Namespace, servers: Sequence[Peer]) -> Setti
             raise PeerError("--open-loop needs oha or vegeta: bench/install-peers vegeta")
         with_open_loop = False
     return Settings(
-        workload=options.workload, workers=options.workers, cpus=options.cpus, rounds=rounds, duration_s=duration_s,
-        connections=options.connections, seed=secrets.randbelow(2**31) if options.seed is None else options.seed,
-        reference=reference, startups=1 if options.quick else 3, warmup_max_s=5 if options.quick else 10,
-        open_loop_s=OPEN_LOOP_S if with_open_loop else 0, open_loop_rate=options.rate)
+        workload=options.workload,
+        workers=options.workers,
+        cpus=options.cpus,
+        rounds=rounds,
+        duration_s=duration_s,
+        connections=options.connections,
+        seed=secrets.randbelow(2**31) if options.seed is None else options.seed,
+        reference=reference,
+        startups=1 if options.quick else 3,
+        warmup_max_s=3 if options.quick else 10,
+        open_loop_s=OPEN_LOOP_S if with_open_loop else 0,
+        open_loop_rate=options.rate,
+    )
 
 
 # ------------------------------------------------------------------------------------------------ commands
+
 
 def run_compare(arguments: Sequence[str]) -> int:
     options = make_parser().parse_args(arguments)
@@ -246,16 +314,29 @@ def run_compare(arguments: Sequence[str]) -> int:
     body = (ROOT / "body.json").read_bytes()
     created = datetime.now().astimezone().isoformat(timespec="seconds")
     with pinned_to(plan.generator):
-        session = Session(settings, chosen, plan, limit, out, options.script.resolve(), body, choose_progress())
+        session = Session(
+            settings, chosen, plan, limit, out, options.script.resolve(), body, choose_progress()
+        )
         session.run()
     tool = session.open_loop_tool
-    record = results.make_record(session, {
-        "created": created, "finished": datetime.now().astimezone().isoformat(timespec="seconds"),
-        "command": shlex.join(["bench/compare", *arguments]), "machine": host, "busy_before": busy,
-        "repository": machine.read_repository(), "warnings": warnings, "skipped": skipped,
-        "tools": {"wrk": wrk_version, "open_loop": tool.version if tool else "",
-                  "wrk_command": shlex.join(wrk_words(session, settings))},
-    })
+    record = results.make_record(
+        session,
+        {
+            "created": created,
+            "finished": datetime.now().astimezone().isoformat(timespec="seconds"),
+            "command": shlex.join(["bench/compare", *arguments]),
+            "machine": host,
+            "busy_before": busy,
+            "repository": machine.read_repository(),
+            "warnings": warnings,
+            "skipped": skipped,
+            "tools": {
+                "wrk": wrk_version,
+                "open_loop": tool.version if tool else "",
+                "wrk_command": shlex.join(wrk_words(session, settings)),
+            },
+        },
+    )
     show(record)
     write_outputs(record, out, options)
     if session.interrupted:
@@ -267,8 +348,12 @@ def run_compare(arguments: Sequence[str]) -> int:
 def wrk_words(session: Session, settings: Settings) -> list[str]:
     """The generator's command as a user would type it."""
     connections = settings.connections[0]
-    words = wrk.command("http://127.0.0.1:PORT/", threads=session.threads(connections), connections=connections,
-                        duration_s=settings.duration_s)
+    words = wrk.command(
+        "http://127.0.0.1:PORT/",
+        threads=session.threads(connections),
+        connections=connections,
+        duration_s=settings.duration_s,
+    )
     return [word if not word.endswith(".lua") else "bench/kit/wrk_report.lua" for word in words]
 
 
@@ -298,8 +383,13 @@ def list_peers(peers: dict[str, Peer]) -> int:
     lines = []
     for peer in peers.values():
         lacking = find_lacking(peer)
-        state = describe_lacking(peer, lacking) if lacking else \
-            "ready, built at first use" if needs_build(peer) else "ready"
+        state = (
+            describe_lacking(peer, lacking)
+            if lacking
+            else "ready, built at first use"
+            if needs_build(peer)
+            else "ready"
+        )
         line = (peer.name, peer.group, peer.peer_class or "–", ", ".join(peer.workloads), state)
         lines.append(list(line))
         table.add_row(*line, style="" if not lacking else "dim")
@@ -313,8 +403,14 @@ def list_peers(peers: dict[str, Peer]) -> int:
     for peer in elsewhere:
         print(f"\n{peer.name}, elsewhere:")
         print("\n".join(f"  {line}" for line in peer.elsewhere.strip().splitlines()))
-    print("\nopen loop: " + (tool.version if (tool := open_loop.find_tool()) else
-                             "needs oha or vegeta (bench/install-peers vegeta)"))
+    print(
+        "\nopen loop: "
+        + (
+            tool.version
+            if (tool := open_loop.find_tool())
+            else "needs oha or vegeta (bench/install-peers vegeta)"
+        )
+    )
     print("wrk: " + (wrk.version() or "missing (apt-get install wrk)"))
     return EXIT_OK
 
@@ -322,13 +418,19 @@ def list_peers(peers: dict[str, Peer]) -> int:
 def dry_run(settings: Settings, chosen: Sequence[Peer]) -> int:
     """What a run would do, without starting anything; a quota is named but not made."""
     plan = machine.plan_cpus(settings.workers, quota=bool(settings.cpus))
-    print(f"{settings.workload}, {settings.rounds} rounds of {settings.duration_s} s, connections "
-          f"{', '.join(map(str, settings.connections))}, seed {settings.seed}, reference {settings.reference}")
+    print(
+        f"{settings.workload}, {settings.rounds} rounds of {settings.duration_s} s, connections "
+        f"{', '.join(map(str, settings.connections))}, seed {settings.seed}, reference {settings.reference}"
+    )
     print(plan.describe() + (f"; quota of {settings.cpus:g} CPU" if settings.cpus else ""))
     for peer in chosen:
         values = placeholders(peer, workers=peer.workers_for(settings.workers), workload=settings.workload)
         values["port"] = "PORT"
-        command = shlex.join(command_words(peer.command_for(settings.workload), values)) if not peer.url else peer.url
+        command = (
+            shlex.join(command_words(peer.command_for(settings.workload), values))
+            if not peer.url
+            else peer.url
+        )
         built = "  (built first)" if needs_build(peer) else ""
         print(f"  {peer.name}: {command}{built}")
     minutes = settings.planned_s * len(chosen) / 60
@@ -342,16 +444,22 @@ def show(record: dict[str, Any]) -> None:
     for connections in record["settings"]["connections"]:
         for section in results.sections(record):
             title = report.table_title(record, connections, section)
-            _show_table(console, title, report.table(record, connections, section),
-                        report.table(record, connections, section, wide=False), record)
+            _show_table(
+                console,
+                title,
+                report.table(record, connections, section),
+                report.table(record, connections, section, wide=False),
+                record,
+            )
     if lines := report.open_loop_table(record):
         _show_table(console, "Open loop: latency from the moment a request was due", lines, lines, record)
     for remark in report.remarks_of(record):
         print(f"- {remark}")
 
 
-def _show_table(console: Console, title: str, wide: list[list[str]], narrow: list[list[str]],
-                record: dict[str, Any]) -> None:
+def _show_table(
+    console: Console, title: str, wide: list[list[str]], narrow: list[list[str]], record: dict[str, Any]
+) -> None:
     if not console.is_terminal:
         print(f"\n{title}\n{report.plain_table(wide)}")
         return
@@ -359,7 +467,9 @@ def _show_table(console: Console, title: str, wide: list[list[str]], narrow: lis
     lines = wide if width <= console.width else narrow
     table = Table(title=title, title_justify="left", box=None, pad_edge=False)
     for column in lines[0]:
-        table.add_column(column, justify="left" if column in ("server", "class", "verdict") else "right", no_wrap=True)
+        table.add_column(
+            column, justify="left" if column in ("server", "class", "verdict") else "right", no_wrap=True
+        )
     for line in lines[1:]:
         name = line[lines[0].index("server")].split(" ")[0]
         ours = record["servers"][name]["group"] == "ours"
@@ -371,6 +481,7 @@ def _show_table(console: Console, title: str, wide: list[list[str]], narrow: lis
 def write_outputs(record: dict[str, Any], out: Path, options: argparse.Namespace) -> None:
     """results.json, .csv, .md and the charts in the output folder, and copies where they were asked for."""
     from . import charts  # late: matplotlib takes half a second to load, and nobody waits for it before
+
     for path in filter(None, (out / "results.json", options.json)):
         results.write_record(record, path)
     for folder in filter(None, (out, options.svg)):
@@ -401,8 +512,10 @@ def run_report(arguments: Sequence[str]) -> int:
 
 def run_diff(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
-        prog="bench/compare diff", description="Compares two results.json, row by row.",
-        epilog="exit status: 1 only for a regression that was shown and is over the threshold, or a new failure")
+        prog="bench/compare diff",
+        description="Compares two results.json, row by row.",
+        epilog="exit status: 1 only for a regression that was shown and is over the threshold, or a failure",
+    )
     parser.add_argument("old", type=Path)
     parser.add_argument("new", type=Path)
     parser.add_argument("--fail-above", type=_share, default=0.05, metavar="SHARE", help="default 5%%")
@@ -412,6 +525,9 @@ def run_diff(arguments: Sequence[str]) -> int:
         print(f"warning: not the same {mismatch}", file=sys.stderr)
     changes = diff.compare(old, new, options.fail_above)
     lines = [["server", "connections", "metric", "verdict", "new against old"]]
-    lines += [[change.name, str(change.connections), change.metric, change.word, change.detail] for change in changes]
+    lines += [
+        [change.name, str(change.connections), change.metric, change.word, change.detail]
+        for change in changes
+    ]
     print(report.plain_table(lines), end="")
     return EXIT_FAILED if any(change.counts for change in changes) else EXIT_OK

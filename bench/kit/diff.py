@@ -1,4 +1,4 @@
-"""Two results files compared: words and a figure a row. A regression must be both shown and large to count."""
+"""Two results files compared: a word and a figure a row. A regression must be shown, and large, to count."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ class Change:
 
 def compare(old: dict[str, Any], new: dict[str, Any], threshold: float) -> list[Change]:
     """Every row of either record. `threshold` is a share: 0.05 for 5 %."""
-    before, after = ({(row["name"], row["connections"]): row for row in record["rows"]} for record in (old, new))
+    before, after = (
+        {(row["name"], row["connections"]): row for row in record["rows"]} for record in (old, new)
+    )
     changes: list[Change] = []
     for key in [*before, *(key for key in after if key not in before)]:
         if key not in after:
@@ -44,11 +46,18 @@ def compare(old: dict[str, Any], new: dict[str, Any], threshold: float) -> list[
     return changes
 
 
-def _compare_row(key: tuple[str, int], old: dict[str, Any], new: dict[str, Any], threshold: float, seed: int,
-                 ) -> list[Change]:
+def _compare_row(
+    key: tuple[str, int],
+    old: dict[str, Any],
+    new: dict[str, Any],
+    threshold: float,
+    seed: int,
+) -> list[Change]:
     changes = []
     for metric, label, more_is_better in _METRICS:
-        former, fresh = ([sample[metric] for sample in row["samples"] if sample[metric]] for row in (old, new))
+        former, fresh = (
+            [sample[metric] for sample in row["samples"] if sample[metric]] for row in (old, new)
+        )
         if not former or not fresh:
             continue
         ratio = ratio_of_medians(fresh, former, seed)

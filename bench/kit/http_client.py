@@ -1,4 +1,4 @@
-"""A small HTTP/1.1 client for checking servers: it sends octets exactly as told and takes nothing on trust."""
+"""A small HTTP/1.1 client for checking servers: sends octets exactly as told, takes nothing on trust."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Target:
 
     @property
     def authority(self) -> str:
-        return self.url[len("http://"):-len(self.path)]
+        return self.url[len("http://") : -len(self.path)]
 
 
 def parse_target(url: str) -> Target:

@@ -39,12 +39,19 @@ class CpuPlan:
         return f"server and load generator share CPU {_ranges(self.available)}: not enough to keep them apart"
 
 
-def plan_cpus(workers: int, *, quota: bool = False, affinity_only: int = 0,
-              available: Sequence[int] | None = None, cores: dict[int, int] | None = None) -> CpuPlan:
+def plan_cpus(
+    workers: int,
+    *,
+    quota: bool = False,
+    affinity_only: int = 0,
+    available: Sequence[int] | None = None,
+    cores: dict[int, int] | None = None,
+) -> CpuPlan:
     """Gives the server one CPU a worker and the generator the rest, on other physical cores where possible.
 
-    Under a quota the server must see CPUs it cannot use up, so both share all of them, unless four are there. With
-    `affinity_only` the affinity stands in for the quota, so the server gets exactly that many CPUs.
+    Under a quota the server must see CPUs it cannot use up, so both share all of them, unless four are
+    there. With `affinity_only` the affinity stands in for the quota, so the server gets exactly that many
+    CPUs.
     """
     cpus = sorted(os.sched_getaffinity(0) if available is None else available)
     cores = _read_cores(cpus) if cores is None else cores
@@ -101,6 +108,7 @@ def _read(path: Path | str) -> str:
 
 # ------------------------------------------------------------------------------------------- CPU counters
 
+
 @dataclass(frozen=True)
 class CpuCounters:
     """CPU seconds of the whole machine (the CPUs given) since it started."""
@@ -116,22 +124,32 @@ def read_cpu_counters(cpus: Sequence[int]) -> CpuCounters:
     return CpuCounters(
         processes_s=sum(line.user + line.nice + line.system for line in chosen),
         interrupts_s=sum(line.irq + line.softirq for line in chosen),
-        stolen_s=sum(line.steal for line in chosen))
+        stolen_s=sum(line.steal for line in chosen),
+    )
 
 
 # -------------------------------------------------------------------------------------------- description
+
 
 def describe() -> dict[str, Any]:
     """The record of the machine for results.json: no host name, nothing personal."""
     memory = psutil.virtual_memory()
     return {
-        "cpu": _cpu_model(), "cpus_online": os.cpu_count(), "cpus_allowed": sorted(os.sched_getaffinity(0)),
-        "cores": psutil.cpu_count(logical=False), "architecture": platform.machine(),
-        "memory_bytes": memory.total, "memory_available_bytes": memory.available,
-        "kernel": f"{platform.system()} {platform.release()}", "distribution": _distribution(),
-        "python": platform.python_version(), "virtual": detect_virtual(),
+        "cpu": _cpu_model(),
+        "cpus_online": os.cpu_count(),
+        "cpus_allowed": sorted(os.sched_getaffinity(0)),
+        "cores": psutil.cpu_count(logical=False),
+        "architecture": platform.machine(),
+        "memory_bytes": memory.total,
+        "memory_available_bytes": memory.available,
+        "kernel": f"{platform.system()} {platform.release()}",
+        "distribution": _distribution(),
+        "python": platform.python_version(),
+        "virtual": detect_virtual(),
         "governor": _read(_CPU / "cpu0/cpufreq/scaling_governor") or "none visible",
-        "boost": _boost(), "load_average": list(os.getloadavg()), "own_quota_cpus": read_own_quota(),
+        "boost": _boost(),
+        "load_average": list(os.getloadavg()),
+        "own_quota_cpus": read_own_quota(),
         "somaxconn": _read("/proc/sys/net/core/somaxconn"),
     }
 
@@ -183,28 +201,39 @@ def read_own_quota() -> float | None:
 
 def read_repository() -> dict[str, Any]:
     """Commit and whether tracked files were changed since."""
+
     def git(*words: str) -> str | None:
         try:
-            done = subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, text=True, timeout=20,
-                                  check=False)
+            done = subprocess.run(
+                ["git", "-C", str(ROOT), *words], capture_output=True, text=True, timeout=20, check=False
+            )
         except (OSError, subprocess.TimeoutExpired):
             return None
         return done.stdout.strip() if done.returncode == 0 else None
+
     commit, changes = git("rev-parse", "HEAD"), git("status", "--porcelain", "--untracked-files=no")
     return {"commit": commit, "dirty": None if changes is None else bool(changes)}
 
 
 def find_warnings(record: dict[str, Any], plan: CpuPlan, busy: float, servers: int) -> list[str]:
-    """What a reader must know before believing the figures. `busy` is the share of all CPUs in use beforehand."""
+    """What a reader must know before believing the figures. `busy` is the share of all CPUs in use
+    beforehand.
+    """
     found = []
     if busy > BUSY_LIMIT:
-        found.append(f"the machine is busy: {busy:.0%} of its CPUs were in use before the first server started")
+        found.append(
+            f"the machine is busy: {busy:.0%} of its CPUs were in use before the first server started"
+        )
     cpus = len(record["cpus_allowed"])
     if not plan.disjoint:
-        found.append(f"{cpus} CPU{'s' * (cpus != 1)} here: server and load generator take time from each other; "
-                     "read CPU per request first")
+        found.append(
+            f"{cpus} CPU{'s' * (cpus != 1)} here: server and load generator take time from each other; "
+            "read CPU per request first"
+        )
     elif cpus < 4:
-        found.append(f"only {cpus} CPUs: the kernel's and everybody else's work lands on the two sides being measured")
+        found.append(
+            f"only {cpus} CPUs: the kernel's and everybody else's work lands on the two sides being measured"
+        )
     if record["virtual"] not in ("none", ""):
         found.append(f"virtual machine or container ({record['virtual']}): its host may take CPU time unseen")
     if record["governor"] not in ("performance", "none visible"):

@@ -1,8 +1,9 @@
 """Latency under a fixed rate of arrivals, counted from the moment a request was due.
 
-A closed loop stops asking while the server stalls and so hides the stall. Here requests are due at fixed times;
-one that has to wait for its turn has its waiting counted. Two tools do that over HTTP/1.1: oha with its latency
-correction, and vegeta, whose raw results hold each request's number and time, from which we count ourselves.
+A closed loop stops asking while the server stalls and so hides the stall. Here requests are due at fixed
+times; one that has to wait for its turn has its waiting counted. Two tools do that over HTTP/1.1: oha with
+its latency correction, and vegeta, whose raw results hold each request's number and time, from which we
+count ourselves.
 """
 
 from __future__ import annotations
@@ -83,18 +84,32 @@ def _output(words: Sequence[str]) -> str:
     return done.stdout + done.stderr
 
 
-def run(tool: Tool, target: Target, *, rate: float, duration_s: int, connections: int, body: bytes | None,
-        cpus: Sequence[int]) -> OpenLoopResult:
-    """One run of `tool`. Raises LoadError when the tool fails; a rate it cannot hold is no failure, but marked."""
+def run(
+    tool: Tool,
+    target: Target,
+    *,
+    rate: float,
+    duration_s: int,
+    connections: int,
+    body: bytes | None,
+    cpus: Sequence[int],
+) -> OpenLoopResult:
+    """One run of `tool`. Raises LoadError when the tool fails; a rate it cannot hold is no failure, but
+    marked.
+    """
     whole_rate = max(1, round(rate))
     with tempfile.TemporaryDirectory(prefix="compare-open-loop-") as name:
         folder = Path(name)
         body_file = folder / "body.json"
         if body is not None:
             body_file.write_bytes(body)
-        words = _oha_command(tool, target, whole_rate, duration_s, connections, body_file if body else None) \
-            if tool.name == "oha" else \
-            _vegeta_command(tool, target, whole_rate, duration_s, connections, body_file if body else None, folder)
+        words = (
+            _oha_command(tool, target, whole_rate, duration_s, connections, body_file if body else None)
+            if tool.name == "oha"
+            else _vegeta_command(
+                tool, target, whole_rate, duration_s, connections, body_file if body else None, folder
+            )
+        )
         cpu_s = _run(words, folder / "out", cpus, duration_s)
         command = " ".join([tool.name, *words[1:]]).replace(str(folder), "$TMP")
         if tool.name == "oha":
@@ -107,8 +122,14 @@ def _run(words: Sequence[str], output: Path, cpus: Sequence[int], duration_s: in
     """Runs the tool, output to a file; its CPU seconds."""
     errors = output.with_suffix(".errors")
     with on_cpus(cpus), output.open("wb") as out, errors.open("wb") as err:
-        process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True,
-                                   env={**os.environ, "NO_COLOR": "1"})
+        process = subprocess.Popen(
+            words,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            start_new_session=True,
+            env={**os.environ, "NO_COLOR": "1"},
+        )
     try:
         cpu_s = wait_for_usage(process, duration_s + 30)
     finally:
@@ -121,10 +142,26 @@ def _run(words: Sequence[str], output: Path, cpus: Sequence[int], duration_s: in
     return cpu_s
 
 
-def _oha_command(tool: Tool, target: Target, rate: int, duration_s: int, connections: int, body: Path | None,
-                 ) -> list[str]:
-    words = [tool.path, "--no-tui", *tool.json_option, "-z", f"{duration_s}s", "-q", str(rate), "-c",
-             str(connections), "--latency-correction"]
+def _oha_command(
+    tool: Tool,
+    target: Target,
+    rate: int,
+    duration_s: int,
+    connections: int,
+    body: Path | None,
+) -> list[str]:
+    words = [
+        tool.path,
+        "--no-tui",
+        *tool.json_option,
+        "-z",
+        f"{duration_s}s",
+        "-q",
+        str(rate),
+        "-c",
+        str(connections),
+        "--latency-correction",
+    ]
     if body:
         words += ["-m", "POST", "-T", "application/json", "-D", str(body)]
     return [*words, target.url]
@@ -136,28 +173,48 @@ def read_oha(report: dict, rate: int, cpu_s: float, command: str) -> OpenLoopRes
     statuses = {int(status): count for status, count in report.get("statusCodeDistribution", {}).items()}
     answered = sum(statuses.values())
     # Requests that the deadline cut off are no fault of the server.
-    faults = sum(count for text, count in report.get("errorDistribution", {}).items() if "deadline" not in text)
+    faults = sum(
+        count for text, count in report.get("errorDistribution", {}).items() if "deadline" not in text
+    )
     reached = answered / summary["total"] if summary["total"] else 0.0
     return OpenLoopResult(
-        asked_rate=rate, reached_rate=reached, held=reached >= HELD * rate, requests=answered,
+        asked_rate=rate,
+        reached_rate=reached,
+        held=reached >= HELD * rate,
+        requests=answered,
         errors=faults + sum(count for status, count in statuses.items() if status != 200),
         latency_us={f"p{share:g}": (shares.get(f"p{share:g}") or 0.0) * 1e6 for share in SHARES},
-        generator_cpus=cpu_s / summary["total"] if summary["total"] else 0.0, command=command)
+        generator_cpus=cpu_s / summary["total"] if summary["total"] else 0.0,
+        command=command,
+    )
 
 
-def _vegeta_command(tool: Tool, target: Target, rate: int, duration_s: int, connections: int, body: Path | None,
-                    folder: Path) -> list[str]:
+def _vegeta_command(
+    tool: Tool, target: Target, rate: int, duration_s: int, connections: int, body: Path | None, folder: Path
+) -> list[str]:
     targets = folder / "targets"
     text = f"{'POST' if body else 'GET'} {target.url}\n"
     if body:
         text += f"Content-Type: application/json\n@{body}\n"
     targets.write_text(text)
-    return [tool.path, "attack", f"-targets={targets}", f"-rate={rate}/1s", f"-duration={duration_s}s",
-            f"-workers={connections}", f"-max-workers={max(connections, 1024)}", f"-connections={connections}",
-            "-timeout=10s", "-max-body=0", f"-output={folder / 'results.bin'}"]
+    return [
+        tool.path,
+        "attack",
+        f"-targets={targets}",
+        f"-rate={rate}/1s",
+        f"-duration={duration_s}s",
+        f"-workers={connections}",
+        f"-max-workers={max(connections, 1024)}",
+        f"-connections={connections}",
+        "-timeout=10s",
+        "-max-body=0",
+        f"-output={folder / 'results.bin'}",
+    ]
 
 
-def read_vegeta(lines: Iterable[str], rate: int, cpu_s: float, duration_s: float, command: str) -> OpenLoopResult:
+def read_vegeta(
+    lines: Iterable[str], rate: int, cpu_s: float, duration_s: float, command: str
+) -> OpenLoopResult:
     """Reads vegeta's CSV: time sent (ns), status, latency (ns), ..., sequence number in column 8.
 
     Request number i was due i / rate after the first one, whenever it was really sent.
@@ -173,7 +230,12 @@ def read_vegeta(lines: Iterable[str], rate: int, cpu_s: float, duration_s: float
     span_s = max(duration_s, float((sent + took).max() - first) / 1e9)
     reached = len(rows) / span_s
     return OpenLoopResult(
-        asked_rate=rate, reached_rate=reached, held=reached >= HELD * rate, requests=len(rows),
+        asked_rate=rate,
+        reached_rate=reached,
+        held=reached >= HELD * rate,
+        requests=len(rows),
         errors=int((status != 200).sum()),
         latency_us={f"p{share:g}": float(numpy.percentile(latency_us, share)) for share in SHARES},
-        generator_cpus=cpu_s / duration_s, command=command)
+        generator_cpus=cpu_s / duration_s,
+        command=command,
+    )

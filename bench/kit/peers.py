@@ -152,8 +152,15 @@ def peer_from_command(text: str, classes: Mapping[str, str]) -> Peer:
     if not separator or not name.strip() or not command.strip():
         raise PeerError(f"--server wants 'NAME=COMMAND {{port}}', not `{text}`")
     name = name.strip()
-    return Peer(name=name, title=name, peer_class=classes.get(name, ""), group="yours", run=command.strip(),
-                env={"PORT": "{port}", "WORKERS": "{workers}"}, ready_timeout_s=30.0)
+    return Peer(
+        name=name,
+        title=name,
+        peer_class=classes.get(name, ""),
+        group="yours",
+        run=command.strip(),
+        env={"PORT": "{port}", "WORKERS": "{workers}"},
+        ready_timeout_s=30.0,
+    )
 
 
 def peer_from_url(text: str, classes: Mapping[str, str]) -> Peer:
@@ -161,11 +168,17 @@ def peer_from_url(text: str, classes: Mapping[str, str]) -> Peer:
     name, separator, url = text.partition("=")
     if not separator or not name.strip() or not url.startswith("http://"):
         raise PeerError(f"--url wants 'NAME=http://HOST:PORT/PATH', not `{text}`")
-    return Peer(name=name.strip(), title=name.strip(), peer_class=classes.get(name.strip(), ""), group="yours",
-                url=url)
+    return Peer(
+        name=name.strip(),
+        title=name.strip(),
+        peer_class=classes.get(name.strip(), ""),
+        group="yours",
+        url=url,
+    )
 
 
 # ------------------------------------------------------------------------------------------- placeholders
+
 
 def kit_python() -> str:
     """The Python for peers: the environment that install-peers made, else our own."""
@@ -176,8 +189,13 @@ def kit_python() -> str:
 def placeholders(peer: Peer, *, port: int = 0, workers: int = 1, workload: str = "echo") -> dict[str, str]:
     """The value of each `{placeholder}`; one from [find] that is nowhere keeps the path it is built to."""
     values = {
-        "port": str(port), "workers": str(workers), "workload": workload, "dir": str(peer.folder),
-        "out": str(INSTALLED / "build" / peer.name), "peers": str(INSTALLED), "python": kit_python(),
+        "port": str(port),
+        "workers": str(workers),
+        "workload": workload,
+        "dir": str(peer.folder),
+        "out": str(INSTALLED / "build" / peer.name),
+        "peers": str(INSTALLED),
+        "python": kit_python(),
         "root": str(ROOT),
     }
     for name, candidates in peer.find.items():
@@ -220,6 +238,7 @@ def find_command(name: str, path: str | None = None) -> str | None:
 
 # ---------------------------------------------------------------------------------------------- readiness
 
+
 def find_lacking(peer: Peer) -> list[Requirement]:
     """The requirements that are not met, in the order they are written."""
     values = placeholders(peer)
@@ -238,8 +257,12 @@ def _is_met(requirement: Requirement, values: Mapping[str, str], path: str) -> b
 def _has_module(python: str, module: str) -> bool:
     probe = "import importlib.util, sys; sys.exit(importlib.util.find_spec(sys.argv[1]) is None)"
     try:
-        return subprocess.run([python, "-c", probe, module], capture_output=True, timeout=20,
-                              check=False).returncode == 0
+        return (
+            subprocess.run(
+                [python, "-c", probe, module], capture_output=True, timeout=20, check=False
+            ).returncode
+            == 0
+        )
     except (OSError, subprocess.TimeoutExpired):
         return False
 
@@ -268,8 +291,11 @@ def needs_build(peer: Peer) -> bool:
     if not built or not all(path.exists() for path in built):
         return True
     oldest = min(path.stat().st_mtime for path in built)
-    return any(path.stat().st_mtime > oldest
-               for name in peer.sources for path in _files_below(Path(fill(name, values))))
+    return any(
+        path.stat().st_mtime > oldest
+        for name in peer.sources
+        for path in _files_below(Path(fill(name, values)))
+    )
 
 
 def _files_below(path: Path) -> list[Path]:
@@ -287,9 +313,16 @@ def build(peer: Peer, log: Path) -> None:
             output.write(f"$ {shlex.join(words)}\n".encode())
             output.flush()
             try:
-                status = subprocess.run(words, cwd=peer.folder, env=environment(peer.build_env, values),
-                                        stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
-                                        timeout=peer.build_timeout_s, check=False).returncode
+                status = subprocess.run(
+                    words,
+                    cwd=peer.folder,
+                    env=environment(peer.build_env, values),
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    timeout=peer.build_timeout_s,
+                    check=False,
+                ).returncode
             except (OSError, subprocess.TimeoutExpired) as error:
                 raise PeerError(f"the build failed: {error}") from error
             if status != 0:
@@ -302,9 +335,16 @@ def read_version(peer: Peer) -> str:
     parts = []
     for command in peer.version:
         try:
-            done = subprocess.run(command_words(command, values), cwd=peer.folder, timeout=30, check=False,
-                                  env=environment({**peer.env, **peer.build_env}, values),
-                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            done = subprocess.run(
+                command_words(command, values),
+                cwd=peer.folder,
+                timeout=30,
+                check=False,
+                env=environment({**peer.env, **peer.build_env}, values),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+            )
         except (OSError, subprocess.TimeoutExpired):
             continue
         lines = [line.strip() for line in done.stdout.decode(errors="replace").splitlines() if line.strip()]

@@ -1,13 +1,14 @@
 """CPU time and memory of a server: the process that was started and everything it forked.
 
-CPU time is the sum over living processes of their own time and of the children they have reaped
-(utime, stime, cutime, cstime of /proc/PID/stat). When a child dies and is reaped, what it used moves from its own
-line to its parent's, so the sum never falls and no work is lost between two readings. Memory is the proportional set
-size (PSS): a page shared by four workers counts once, and the page cache does not count.
+CPU time is the sum over living processes of their own time and of the children they have reaped (utime,
+stime, cutime, cstime of /proc/PID/stat). When a child dies and is reaped, what it used moves from its own
+line to its parent's, so the sum never falls and no work is lost between two readings. Memory is the
+proportional set size (PSS): a page shared by four workers counts once, and the page cache does not count.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import time
@@ -34,10 +35,16 @@ class ProcessLine:
 def parse_stat(text: str) -> ProcessLine:
     """Parses /proc/PID/stat; the command in parentheses may itself hold spaces and parentheses."""
     pid, _, rest = text.partition(" (")
-    fields = rest[rest.rindex(")") + 2:].split()
+    fields = rest[rest.rindex(")") + 2 :].split()
     ticks = sum(int(fields[index]) for index in (11, 12, 13, 14))
-    return ProcessLine(pid=int(pid), parent=int(fields[1]), session=int(fields[3]), state=fields[0],
-                       start_tick=int(fields[19]), cpu_s=ticks * _TICK_S)
+    return ProcessLine(
+        pid=int(pid),
+        parent=int(fields[1]),
+        session=int(fields[3]),
+        state=fields[0],
+        start_tick=int(fields[19]),
+        cpu_s=ticks * _TICK_S,
+    )
 
 
 def read_processes() -> dict[int, ProcessLine]:
@@ -54,7 +61,9 @@ def read_processes() -> dict[int, ProcessLine]:
 
 
 class ProcessTree:
-    """The processes of one server: the roots, their descendants, and whoever shares a session we made for it."""
+    """The processes of one server: the roots, their descendants, and whoever shares a session we made for
+    it.
+    """
 
     def __init__(self, roots: Iterable[int], session: int | None = None) -> None:
         lines = read_processes()
@@ -63,10 +72,13 @@ class ProcessTree:
         self._session = session
 
     def members(self, lines: dict[int, ProcessLine] | None = None) -> list[ProcessLine]:
-        """Everything that belongs to the server now; zombies too, since their time is not yet their parent's."""
+        """Everything that belongs to the server now; zombies too, since their time is not yet their
+        parent's.
+        """
         lines = read_processes() if lines is None else lines
-        belongs = {pid for pid, start in self._root_starts.items()
-                   if pid in lines and lines[pid].start_tick == start}
+        belongs = {
+            pid for pid, start in self._root_starts.items() if pid in lines and lines[pid].start_tick == start
+        }
         if self._session is not None and (self._session in belongs or self._session not in lines):
             belongs |= {pid for pid, line in lines.items() if line.session == self._session}
         grew = True
@@ -108,12 +120,17 @@ class ProcessTree:
             time.sleep(0.02)
 
     def _left(self, remembered: dict[int, int]) -> list[int]:
-        """Living members, and those seen before whose parent has gone; the start time guards against a reused pid."""
+        """Living members, and those seen before whose parent has gone; the start time guards against a
+        reused pid.
+        """
         lines = read_processes()
         for line in self.members(lines):
             remembered.setdefault(line.pid, line.start_tick)
-        return [pid for pid, start in remembered.items()
-                if pid in lines and lines[pid].start_tick == start and lines[pid].state not in "ZX"]
+        return [
+            pid
+            for pid, start in remembered.items()
+            if pid in lines and lines[pid].start_tick == start and lines[pid].state not in "ZX"
+        ]
 
 
 def read_pss(pid: int) -> int | None:
@@ -129,7 +146,5 @@ def read_pss(pid: int) -> int | None:
 
 
 def _signal(pid: int, number: int) -> None:
-    try:
+    with contextlib.suppress(ProcessLookupError):
         os.kill(pid, number)
-    except ProcessLookupError:
-        pass

@@ -73,8 +73,14 @@ class LiveProgress:
         self._console = Console(stderr=True)
         self._states: dict[str, str] = {}
         self._rates: dict[str, dict[int, list[float]]] = {}
-        self._bar = Progress(TextColumn("{task.description}"), BarColumn(bar_width=None), TimeElapsedColumn(),
-                             TextColumn("{task.fields[left]}"), console=self._console, expand=True)
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=None),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[left]}"),
+            console=self._console,
+            expand=True,
+        )
         self._task = self._bar.add_task("starting", left="")
         self._began, self._done_s, self._total_s = time.monotonic(), 0.0, 0.0
         # Twice a second: redrawing takes CPU time on the generator's side.
@@ -120,7 +126,13 @@ class LiveProgress:
             by_connections = self._rates.get(name, {})
             rounds = max((len(rates) for rates in by_connections.values()), default=0)
             figures = " / ".join(f"{median(rates):,.0f}" for _, rates in sorted(by_connections.items()))
-            style = "red" if state.startswith("failed") else "bold" if state not in ("waiting", "ready") else "dim"
+            style = (
+                "red"
+                if state.startswith("failed")
+                else "bold"
+                if state not in ("waiting", "ready")
+                else "dim"
+            )
             table.add_row(name, str(rounds or ""), figures, Text(state, style=style))
         return Group(table, self._bar)
 

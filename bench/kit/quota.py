@@ -1,7 +1,8 @@
 """The `--cpus` scenario: a server that may use a share of the machine's CPU time and sees all of its CPUs.
 
-That is how a container with `--cpus=1` runs, and where a runtime that counts CPUs starts too many threads. The first
-way that works is taken: docker, podman, a cgroup (version 2, then 1), systemd's user scope, affinity to one CPU.
+That is how a container with `--cpus=1` runs, and where a runtime that counts CPUs starts too many threads.
+The first way that works is taken: docker, podman, a cgroup (version 2, then 1), systemd's user scope,
+affinity to one CPU.
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ class Quota:
             "cgroup2": f"cgroup v2 quota of {share} (cpu.max)",
             "cgroup1": f"cgroup v1 quota of {share} (cpu.cfs_quota_us)",
             "systemd": f"systemd scope with CPUQuota={self.cpus * 100:.0f}%",
-            "affinity": f"affinity to {max(1, math.ceil(self.cpus))} CPU: no quota could be set, so runtimes see "
-                        "fewer CPUs than under a quota",
+            "affinity": f"affinity to {max(1, math.ceil(self.cpus))} CPU, as no quota could be set: "
+            "runtimes see fewer CPUs than under a quota",
         }[self.method]
 
     def wrap(self, name: str, words: list[str], env: dict[str, str], folder: Path) -> list[str]:
@@ -50,8 +51,16 @@ class Quota:
             group = self._make_group(name)
             return ["/bin/sh", "-c", 'echo $$ > "$0" && exec "$@"', str(group / "cgroup.procs"), *words]
         if self.method == "systemd":
-            return ["systemd-run", "--user", "--scope", "--quiet", "--collect",
-                    f"--property=CPUQuota={self.cpus * 100:.0f}%", "--", *words]
+            return [
+                "systemd-run",
+                "--user",
+                "--scope",
+                "--quiet",
+                "--collect",
+                f"--property=CPUQuota={self.cpus * 100:.0f}%",
+                "--",
+                *words,
+            ]
         if self.method in ("docker", "podman"):
             return container_command(self.engine, self.cpus, container_name(name), words, env, folder)
         return words
@@ -88,8 +97,12 @@ class Quota:
             return None
         deadline = time.monotonic() + timeout_s
         while time.monotonic() < deadline:
-            done = subprocess.run([self.engine, "inspect", "--format", "{{.State.Pid}}", container_name(name)],
-                                  capture_output=True, text=True, check=False)
+            done = subprocess.run(
+                [self.engine, "inspect", "--format", "{{.State.Pid}}", container_name(name)],
+                capture_output=True,
+                text=True,
+                check=False,
+            )
             if done.returncode == 0 and done.stdout.strip().isdigit() and int(done.stdout) > 0:
                 return int(done.stdout)
             time.sleep(0.02)
@@ -97,7 +110,9 @@ class Quota:
 
     def end_container(self, name: str) -> None:
         if self.method in ("docker", "podman"):
-            subprocess.run([self.engine, "rm", "--force", container_name(name)], capture_output=True, check=False)
+            subprocess.run(
+                [self.engine, "rm", "--force", container_name(name)], capture_output=True, check=False
+            )
 
     def remove(self) -> None:
         """Removes the groups we made; they are empty once their servers have ended."""
@@ -118,16 +133,30 @@ def container_name(name: str) -> str:
     return f"rest-echo-compare-{os.getpid()}-{name}"
 
 
-def container_command(engine: str, cpus: float, container: str, words: list[str], env: dict[str, str],
-                      folder: Path) -> list[str]:
-    """An empty image in which the machine's own folders stand: the same binaries as outside, only the quota is new."""
+def container_command(
+    engine: str, cpus: float, container: str, words: list[str], env: dict[str, str], folder: Path
+) -> list[str]:
+    """An empty image in which the machine's own folders stand: the same binaries as outside, only the quota
+    is new.
+    """
     from .peers import ROOT  # late: peers does not need quotas, and this needs one path only
+
     mounts = [path for path in (*_CONTAINER_FOLDERS, str(ROOT), str(folder)) if os.path.isdir(path)]
     program = shutil.which(words[0], path=env.get("PATH")) or words[0]
     if not any(program.startswith(mount.rstrip("/") + "/") for mount in mounts):
         mounts.append(os.path.dirname(os.path.abspath(program)))
-    command = [engine, "run", "--rm", "--init", "--name", container, f"--cpus={cpus:g}", "--network=host",
-               "--tmpfs=/tmp", f"--workdir={folder}"]
+    command = [
+        engine,
+        "run",
+        "--rm",
+        "--init",
+        "--name",
+        container,
+        f"--cpus={cpus:g}",
+        "--network=host",
+        "--tmpfs=/tmp",
+        f"--workdir={folder}",
+    ]
     for mount in dict.fromkeys(mounts):
         command += ["--volume", f"{mount}:{mount}:ro"]
     for key, value in env.items():
@@ -136,8 +165,10 @@ def container_command(engine: str, cpus: float, container: str, words: list[str]
     return [*command, _IMAGE, program, *words[1:]]
 
 
-def choose(cpus: float, methods: tuple[str, ...] = ("docker", "podman", "cgroup2", "cgroup1", "systemd", "affinity"),
-           ) -> Quota:
+def choose(
+    cpus: float,
+    methods: tuple[str, ...] = ("docker", "podman", "cgroup2", "cgroup1", "systemd", "affinity"),
+) -> Quota:
     """The first of `methods` that works here."""
     for method in methods:
         if quota := _try(method, cpus):
@@ -169,11 +200,14 @@ def _try_engine(engine: str, cpus: float) -> Quota | None:
         if subprocess.run([path, "info"], capture_output=True, timeout=20, check=False).returncode != 0:
             return None
         # Two empty records of 512 octets are an archive without files: an image that needs no registry.
-        imported = subprocess.run([path, "import", "-", _IMAGE], input=bytes(1024), capture_output=True, timeout=60,
-                                  check=False)
+        imported = subprocess.run(
+            [path, "import", "-", _IMAGE], input=bytes(1024), capture_output=True, timeout=60, check=False
+        )
         if imported.returncode != 0:
             return None
-        probe = container_command(path, cpus, container_name("probe"), ["true"], dict(os.environ), Path("/usr"))
+        probe = container_command(
+            path, cpus, container_name("probe"), ["true"], dict(os.environ), Path("/usr")
+        )
         works = subprocess.run(probe, capture_output=True, timeout=60, check=False).returncode == 0
     except (OSError, subprocess.TimeoutExpired):
         return None
@@ -213,8 +247,24 @@ def _try_systemd(cpus: float) -> Quota | None:
     if shutil.which("systemd-run") is None:
         return None
     try:
-        works = subprocess.run(["systemd-run", "--user", "--scope", "--quiet", "--collect", "--property=CPUQuota=50%",
-                                "--", "true"], capture_output=True, timeout=10, check=False).returncode == 0
+        works = (
+            subprocess.run(
+                [
+                    "systemd-run",
+                    "--user",
+                    "--scope",
+                    "--quiet",
+                    "--collect",
+                    "--property=CPUQuota=50%",
+                    "--",
+                    "true",
+                ],
+                capture_output=True,
+                timeout=10,
+                check=False,
+            ).returncode
+            == 0
+        )
     except (OSError, subprocess.TimeoutExpired):
         return None
     return Quota("systemd", cpus) if works else None

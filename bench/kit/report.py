@@ -10,13 +10,36 @@ from .results import median_of, rows_of, sections
 from .verdicts import FAILED, GENERATOR_BOUND
 
 _SECTION_TITLES = {"out-of-the-box": "Out of the box", "tuned": "Tuned", "": "Servers"}
-_WIDE = ("rank", "server", "class", "workers", "req/s", "±", "ratio", "of floor", "p50", "p90", "p99", "p99.9",
-         "CPUs server", "CPUs generator", "CPU µs/req", "idle MB", "peak MB", "octets", "start ms", "throttled", "errors", "verdict")
+_WIDE = (
+    "rank",
+    "server",
+    "class",
+    "workers",
+    "req/s",
+    "±",
+    "ratio",
+    "of floor",
+    "p50",
+    "p90",
+    "p99",
+    "p99.9",
+    "CPUs server",
+    "CPUs generator",
+    "CPU µs/req",
+    "idle MB",
+    "peak MB",
+    "octets",
+    "start ms",
+    "throttled",
+    "errors",
+    "verdict",
+)
 _NARROW = ("rank", "server", "req/s", "±", "ratio", "p99", "CPU µs/req", "peak MB", "verdict")
 _LEFT = ("server", "class", "verdict")
 
 
 # ------------------------------------------------------------------------------------------------- figures
+
 
 def rate(value: float) -> str:
     """1,234 or 12.3: as many digits as can be trusted, no more than needed."""
@@ -48,9 +71,13 @@ def cells(record: dict[str, Any], row: dict[str, Any], section: str) -> dict[str
     mark = {"ours": " ◂", "yardstick": " (yardstick)", "yours": " (yours)"}.get(server["group"], "")
     line = dict.fromkeys(_WIDE, "–")
     line |= {
-        "rank": row["ranks"].get(section, ""), "server": row["name"] + mark, "class": server["class"] or "–",
-        "workers": str(server["workers"]), "idle MB": megabytes(server["idle_bytes"]),
-        "peak MB": megabytes(server["peak_bytes"]), "octets": str(server["answer_octets"] or "–"),
+        "rank": row["ranks"].get(section, ""),
+        "server": row["name"] + mark,
+        "class": server["class"] or "–",
+        "workers": str(server["workers"]),
+        "idle MB": megabytes(server["idle_bytes"]),
+        "peak MB": megabytes(server["peak_bytes"]),
+        "octets": str(server["answer_octets"] or "–"),
         "verdict": row["verdict"],
     }
     if server["startup_s"]:
@@ -81,19 +108,26 @@ def table(record: dict[str, Any], connections: int, section: str, *, wide: bool 
     columns = list(_WIDE if wide else _NARROW)
     lines = [cells(record, row, section) for row in rows_of(record, connections, section)]
     if wide:  # columns that say nothing here are left out: one number of workers, no yardstick, no errors
-        columns = [column for column in columns if column not in ("of floor", "errors", "throttled")
-                   or any(line[column] not in ("–", "0") for line in lines)]
+        columns = [
+            column
+            for column in columns
+            if column not in ("of floor", "errors", "throttled")
+            or any(line[column] not in ("–", "0") for line in lines)
+        ]
     return [columns, *([line[column] for column in columns] for line in lines)]
 
 
 def table_title(record: dict[str, Any], connections: int, section: str) -> str:
     settings = record["settings"]
     share = f"{settings['cpus']:g} CPU quota, " if settings["cpus"] else ""
-    return (f"{_SECTION_TITLES[section]}: {settings['workload']}, {share}{settings['workers']} "
-            f"worker{'s' * (settings['workers'] != 1)}, {connections} connections")
+    return (
+        f"{_SECTION_TITLES[section]}: {settings['workload']}, {share}{settings['workers']} "
+        f"worker{'s' * (settings['workers'] != 1)}, {connections} connections"
+    )
 
 
 # ------------------------------------------------------------------------------------------------ Markdown
+
 
 def markdown(record: dict[str, Any]) -> str:
     """The whole report: tables, what is behind them, and what they do not say."""
@@ -134,9 +168,13 @@ def open_loop_table(record: dict[str, Any]) -> list[list[str]]:
     for kind in ("half of own", "common"):
         for run in record["open_loop"]:
             if run["kind"] == kind:
-                latency = [microseconds(run["latency_us"][name]) if run["held"] else "not held"
-                           for name in ("p50", "p90", "p99", "p99.9")]
-                lines.append([run["name"], kind, rate(run["asked_rate"]), rate(run["reached_rate"]), *latency])
+                latency = [
+                    microseconds(run["latency_us"][name]) if run["held"] else "not held"
+                    for name in ("p50", "p90", "p99", "p99.9")
+                ]
+                lines.append(
+                    [run["name"], kind, rate(run["asked_rate"]), rate(run["reached_rate"]), *latency]
+                )
     return lines
 
 
@@ -145,7 +183,9 @@ def remarks_of(record: dict[str, Any]) -> list[str]:
     remarks = [f"Warning: {text}." for text in record["warnings"]]
     for row in record["rows"]:
         if row["verdict"] != "server-bound":
-            where = f" at {row['connections']} connections" if len(record["settings"]["connections"]) > 1 else ""
+            where = (
+                f" at {row['connections']} connections" if len(record["settings"]["connections"]) > 1 else ""
+            )
             remarks.append(f"{row['name']}{where}: {row['verdict']}, {row['reason']}.")
     for name, server in record["servers"].items():
         if server["failure"]:
@@ -159,7 +199,9 @@ def remarks_of(record: dict[str, Any]) -> list[str]:
         if server["workers"] < record["settings"]["workers"]:
             remarks.append(f"{name}: runs {server['workers']} worker whatever it is asked for.")
         if (server["loose_octets"] or 0) > 1:  # one is the newline that some serialisers end with
-            remarks.append(f"{name}: its answer is not compact, {server['loose_octets']} octets are white space.")
+            remarks.append(
+                f"{name}: its answer is not compact, {server['loose_octets']} octets are white space."
+            )
         if server["keeps_alive"] is False:
             remarks.append(f"{name}: closes the connection after an answer.")
         if server["malformed"] and not server["malformed"].startswith("4"):
@@ -167,7 +209,9 @@ def remarks_of(record: dict[str, Any]) -> list[str]:
         if server["warmup_s"] and not server["warmup_settled"]:
             remarks.append(f"{name}: did not settle within {server['warmup_s']:g} s of warm-up.")
     if any(not sample["latency_is_raw"] for row in record["rows"] for sample in row["samples"]):
-        remarks.append("Some latencies hold samples that wrk added by its own correction, which could not be undone.")
+        remarks.append(
+            "Some latencies hold samples that wrk added by its own correction, which could not be undone."
+        )
     remarks += [f"Skipped: {entry['name']}, {entry['reason']}." for entry in record["skipped"]]
     return remarks
 
@@ -175,52 +219,97 @@ def remarks_of(record: dict[str, Any]) -> list[str]:
 def method(record: dict[str, Any]) -> list[str]:
     """What was done, in the words of this run."""
     settings, host, code = record["settings"], record["machine"], record["repository"]
-    commit = f"{code['commit'][:12]}{' with uncommitted changes' if code['dirty'] else ''}" if code["commit"] else "–"
+    commit = (
+        f"{code['commit'][:12]}{' with uncommitted changes' if code['dirty'] else ''}"
+        if code["commit"]
+        else "–"
+    )
+    checked = (
+        "random documents were echoed correctly before, during and after the measurement"
+        if settings["workload"] == "echo"
+        else "the exact text came before, during and after the measurement"
+    )
     return [
         f"`{record['command']}`, {record['created']}, seed {settings['seed']}, commit {commit}",
-        f"{host['cpu']}, {len(host['cpus_allowed'])} CPUs, {host['memory_bytes'] / 1e9:.1f} GB, {host['kernel']}, "
-        f"{host['distribution']}, virtual: {host['virtual'] or 'unknown'}, governor: {host['governor']}, "
-        f"load average {host['load_average'][0]:.2f}",
+        f"{host['cpu']}, {len(host['cpus_allowed'])} CPUs, {host['memory_bytes'] / 1e9:.1f} GB, "
+        f"{host['kernel']}, {host['distribution']}, virtual: {host['virtual'] or 'unknown'}, "
+        f"governor: {host['governor']}, load average {host['load_average'][0]:.2f}",
         f"{record['cpu_plan']['description']}; {record['quota']}",
-        f"{settings['rounds']} rounds of {settings['duration_s']} s, interleaved, shuffled in each round; medians with "
-        "95 % bootstrap intervals; ratios to "
-        f"{settings['reference']} from paired rounds; = marks ties, where no difference was shown",
-        f"closed loop: {record['tools']['wrk']}; keep-alive; percentiles are what wrk measured, its own correction "
-        "taken out; they hide stalls (coordinated omission)",
+        f"{settings['rounds']} rounds of {settings['duration_s']} s, interleaved, shuffled in each round; "
+        f"medians with 95 % bootstrap intervals; ratios to {settings['reference']} from paired rounds; "
+        "= marks ties, where no difference was shown",
+        f"closed loop: {record['tools']['wrk']}; keep-alive; percentiles are what wrk measured, its own "
+        "correction taken out; they hide stalls (coordinated omission)",
         *([f"open loop: {record['tools']['open_loop']}"] if record["tools"].get("open_loop") else []),
-        "CPU and memory are of the whole process tree; memory is proportional (PSS); 1 MB is 1,000,000 octets; octets "
-        "are those of one answer on the wire, head included",
-        "random documents were echoed correctly before, during and after the measurement by every server that is "
-        "not marked as failed" if settings["workload"] == "echo" else
-        "every server that is not marked as failed gave the exact text before, during and after the measurement",
+        "CPU and memory are of the whole process tree; memory is proportional (PSS); 1 MB is 1,000,000 "
+        "octets; octets are those of one answer on the wire, head included",
+        f"{checked} by every server that is not marked as failed",
     ]
 
 
 def _markdown_versions(record: dict[str, Any]) -> str:
     lines = [["server", "group", "class", "language", "version", "licence", "maintenance", "command"]]
     for name, server in record["servers"].items():
-        lines.append([name, server["group"], server["class"] or "–", server["language"] or "–",
-                      server["version"] or "–", server["licence"] or "–", server["maintenance"] or "–",
-                      f"`{server['command']}`"])
+        lines.append(
+            [
+                name,
+                server["group"],
+                server["class"] or "–",
+                server["language"] or "–",
+                server["version"] or "–",
+                server["licence"] or "–",
+                server["maintenance"] or "–",
+                f"`{server['command']}`",
+            ]
+        )
     rule = ["---"] * len(lines[0])
-    text = "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |"
-                     for line in [lines[0], rule, *lines[1:]])
+    text = "\n".join(
+        "| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |"
+        for line in [lines[0], rule, *lines[1:]]
+    )
     return f"## Servers\n\n{text}\n"
 
 
 # ----------------------------------------------------------------------------------------------------- CSV
+
 
 def csv_text(record: dict[str, Any]) -> str:
     """One line a row, plain numbers with their units in the header."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     names = ("p50", "p75", "p90", "p99", "p99.9", "p99.99", "p100")
-    writer.writerow([
-        "server", "group", "class", "version", "workload", "workers", "connections", "rounds", "verdict", "rank",
-        "requests_per_s", "requests_per_s_low", "requests_per_s_high", "ratio", "ratio_low", "ratio_high",
-        *(f"{name}_us" for name in names), "server_cpus", "generator_cpus", "cpu_us_per_request",
-        "cpu_us_per_request_low", "cpu_us_per_request_high", "idle_bytes", "peak_bytes", "answer_octets",
-        "startup_s", "errors", "littles_law"])
+    writer.writerow(
+        [
+            "server",
+            "group",
+            "class",
+            "version",
+            "workload",
+            "workers",
+            "connections",
+            "rounds",
+            "verdict",
+            "rank",
+            "requests_per_s",
+            "requests_per_s_low",
+            "requests_per_s_high",
+            "ratio",
+            "ratio_low",
+            "ratio_high",
+            *(f"{name}_us" for name in names),
+            "server_cpus",
+            "generator_cpus",
+            "cpu_us_per_request",
+            "cpu_us_per_request_low",
+            "cpu_us_per_request_high",
+            "idle_bytes",
+            "peak_bytes",
+            "answer_octets",
+            "startup_s",
+            "errors",
+            "littles_law",
+        ]
+    )
     for row in record["rows"]:
         server, summary = record["servers"][row["name"]], row["summary"]
         startup = sorted(server["startup_s"])
@@ -228,26 +317,46 @@ def csv_text(record: dict[str, Any]) -> str:
         def three(figure: dict[str, float] | None) -> list[Any]:
             return [figure["median"], figure["low"], figure["high"]] if figure else ["", "", ""]
 
-        writer.writerow([
-            row["name"], server["group"], server["class"], server["version"], record["settings"]["workload"],
-            server["workers"], row["connections"], len(row["samples"]), row["verdict"],
-            next(iter(row["ranks"].values()), ""), *three(summary.get("rate")), *three(row["ratio"]),
-            *(summary["latency_us"][name]["median"] if summary else "" for name in names),
-            median_of(row, "server_cpus") or "", median_of(row, "generator_cpus") or "",
-            *three(summary.get("cpu_us_per_request")), server["idle_bytes"], server["peak_bytes"],
-            server["answer_octets"], startup[len(startup) // 2] if startup else "", summary.get("errors", ""),
-            summary.get("little", "")])
+        writer.writerow(
+            [
+                row["name"],
+                server["group"],
+                server["class"],
+                server["version"],
+                record["settings"]["workload"],
+                server["workers"],
+                row["connections"],
+                len(row["samples"]),
+                row["verdict"],
+                next(iter(row["ranks"].values()), ""),
+                *three(summary.get("rate")),
+                *three(row["ratio"]),
+                *(summary["latency_us"][name]["median"] if summary else "" for name in names),
+                median_of(row, "server_cpus") or "",
+                median_of(row, "generator_cpus") or "",
+                *three(summary.get("cpu_us_per_request")),
+                server["idle_bytes"],
+                server["peak_bytes"],
+                server["answer_octets"],
+                startup[len(startup) // 2] if startup else "",
+                summary.get("errors", ""),
+                summary.get("little", ""),
+            ]
+        )
     return out.getvalue()
 
 
 # -------------------------------------------------------------------------------------------- plain text
+
 
 def plain_table(lines: list[list[str]]) -> str:
     """Aligned columns without frames, for pipes and files."""
     widths = [max(len(line[index]) for line in lines) for index in range(len(lines[0]))]
     text = []
     for line in lines:
-        padded = [cell.ljust(width) if column in _LEFT else cell.rjust(width)
-                  for cell, width, column in zip(line, widths, lines[0])]
+        padded = [
+            cell.ljust(width) if column in _LEFT else cell.rjust(width)
+            for cell, width, column in zip(line, widths, lines[0])
+        ]
         text.append("  ".join(padded).rstrip())
     return "\n".join(text) + "\n"

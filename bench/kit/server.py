@@ -45,8 +45,9 @@ def free_port() -> int:
 class Server:
     """Owns the process tree of one peer. `end` may be called at any time and more than once."""
 
-    def __init__(self, peer: Peer, *, workload: str, workers: int, cpus: Sequence[int], quota: Quota,
-                 log: Path) -> None:
+    def __init__(
+        self, peer: Peer, *, workload: str, workers: int, cpus: Sequence[int], quota: Quota, log: Path
+    ) -> None:
         self.peer = peer
         self.workload = workload
         self.workers = peer.workers_for(workers)
@@ -57,13 +58,15 @@ class Server:
         self.target = parse_target(peer.url) if peer.url else Target("127.0.0.1", 0)
         self.tree: ProcessTree | None = None
         self._process: subprocess.Popen[bytes] | None = None
+        self._own: ProcessTree | None = None  # what we started; not always what serves, see containers
 
     @property
     def expectation(self) -> verify.Expectation:
         return verify.Expectation(self.workload, self.peer.extra_nulls, fixed_answer=not self.peer.verify)
 
     def start(self, rng: random.Random) -> float | None:
-        """Starts the server and waits for its first correct answer: seconds it took, None for one that runs already.
+        """Starts the server and waits for its first correct answer: seconds it took, None for one that runs
+        already.
 
         Raises PeerError with the end of the log when it does not get there in time.
         """
@@ -82,11 +85,18 @@ class Server:
         with self.log.open("ab") as output, on_cpus(self.cpus):
             started = time.monotonic()
             try:
-                self._process = subprocess.Popen(wrapped, cwd=self.peer.folder, env=env, stdin=subprocess.DEVNULL,
-                                                 stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
+                self._process = subprocess.Popen(
+                    wrapped,
+                    cwd=self.peer.folder,
+                    env=env,
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                )
             except OSError as error:
                 raise PeerError(f"could not be started: {error}") from error
-        self.tree = ProcessTree([self._process.pid], session=self._process.pid)
+        self.tree = self._own = ProcessTree([self._process.pid], session=self._process.pid)
         if pid := self.quota.container_pid(self.peer.name):
             self.tree = ProcessTree([pid])
         return self._wait(rng, started)
@@ -94,15 +104,19 @@ class Server:
     def _wait(self, rng: random.Random, started: float) -> float:
         """Seconds from `started` to the first correct answer.
 
-        Refused connections and statuses other than 200 are waited out; some servers listen before they are ready. A
-        wrong answer with status 200 gets a short second chance only.
+        Refused connections and statuses other than 200 are waited out; some servers listen before they are
+        ready. A wrong answer with status 200 gets a short second chance only.
         """
         last, wrong_since = "it does not listen", None
         while (passed := time.monotonic() - started) < self.peer.ready_timeout_s:
             if self._process is not None and self._process.poll() is not None:
-                raise PeerError(f"ended at start with {describe_exit(self._process.returncode)}{self.log_tail()}")
+                raise PeerError(
+                    f"ended at start with {describe_exit(self._process.returncode)}{self.log_tail()}"
+                )
             try:
-                verify.ask_once(self.target, self.expectation, rng, timeout_s=self.peer.ready_timeout_s - passed)
+                verify.ask_once(
+                    self.target, self.expectation, rng, timeout_s=self.peer.ready_timeout_s - passed
+                )
                 return time.monotonic() - started
             except ConnectionRefusedError:
                 time.sleep(_POLL_S)
@@ -135,13 +149,11 @@ class Server:
         if self._process is None:
             return
         self.quota.end_container(self.peer.name)
-        own = ProcessTree([self._process.pid], session=self._process.pid)
-        own.end()
-        try:
+        if self._own is not None:
+            self._own.end()
+        with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=5)
-        except subprocess.TimeoutExpired:
-            pass
-        self._process = None
+        self._process = self._own = None
 
 
 def describe_exit(status: int) -> str:
@@ -161,6 +173,9 @@ def find_listening_tree(target: Target) -> ProcessTree | None:
         connections = psutil.net_connections(kind="tcp")
     except (psutil.AccessDenied, OSError):
         return None
-    pids = {connection.pid for connection in connections
-            if connection.status == psutil.CONN_LISTEN and connection.pid and connection.laddr.port == target.port}
+    pids = {
+        connection.pid
+        for connection in connections
+        if connection.status == psutil.CONN_LISTEN and connection.pid and connection.laddr.port == target.port
+    }
     return ProcessTree(pids) if pids else None

@@ -1,7 +1,7 @@
 """The figures' figures: medians with bootstrap intervals, paired ratios, ties.
 
-One sample is one round. Every function is deterministic for a given seed, so a report can be made again from the raw
-samples in results.json.
+One sample is one round. Every function is deterministic for a given seed, so a report can be made again
+from the raw samples in results.json.
 """
 
 from __future__ import annotations
@@ -13,13 +13,17 @@ from dataclasses import dataclass
 import numpy
 
 CONFIDENCE = 0.95
-ROUNDS_TO_TELL = 5  # with fewer paired rounds even a perfect record may be luck (sign test: p > 0.05 for four)
+ROUNDS_TO_TELL = (
+    5  # with fewer paired rounds even a perfect record may be luck (sign test: p > 0.05 for four)
+)
 _RESAMPLES = 4999
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A median and its 95 % bootstrap interval; with one sample the interval is unknown (low = high = median)."""
+    """A median and its 95 % bootstrap interval; with one sample the interval is unknown (low = high =
+    median).
+    """
 
     median: float
     low: float
@@ -69,12 +73,21 @@ def ratio_of_medians(new: Sequence[float], old: Sequence[float], seed: int = 0) 
 
 
 def _bootstrap(data: tuple[numpy.ndarray, ...], statistic: object, seed: int) -> tuple[float, float]:
-    from scipy import stats  # late: it takes a second to load, and --list or a mistyped option need not wait for it
+    from scipy import (
+        stats,
+    )  # late: it takes a second to load, and --list or a mistyped option need not wait for it
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # scipy warns about samples that happen to be equal
-        interval = stats.bootstrap(data, statistic, confidence_level=CONFIDENCE, n_resamples=_RESAMPLES,
-                                   method="percentile", vectorized=True,
-                                   random_state=numpy.random.default_rng(seed)).confidence_interval
+        interval = stats.bootstrap(
+            data,
+            statistic,
+            confidence_level=CONFIDENCE,
+            n_resamples=_RESAMPLES,
+            method="percentile",
+            vectorized=True,
+            random_state=numpy.random.default_rng(seed),
+        ).confidence_interval
     return float(interval.low), float(interval.high)
 
 
@@ -86,8 +99,8 @@ def differs(ratio: Estimate) -> bool:
 def rank_with_ties(rounds: Sequence[Sequence[float]], seed: int = 0) -> list[int]:
     """Ranks rows (higher is better) that were measured in the same rounds; 1 is best.
 
-    A row shares the rank of the best one of the group above it as long as no difference to that one was shown; the
-    next row then gets the rank it would have without ties, as in sports.
+    A row shares the rank of the best one of the group above it as long as no difference to that one was
+    shown; the next row then gets the rank it would have without ties, as in sports.
     """
     medians = [float(numpy.median(samples)) for samples in rounds]
     order = sorted(range(len(rounds)), key=lambda index: -medians[index])

@@ -1,9 +1,9 @@
 """Who was the bottleneck? One verdict for each row, with its reason.
 
-A closed loop keeps every connection busy, so something is always at its limit. If the generator used up its CPUs and
-the server did not, the rate is the generator's: a lower bound for the server. If neither did, the generator
-waited for the server, which is the server's own doing (it sleeps, locks, or uses fewer CPUs than it may). Row and
-round are called noisy when somebody else used the CPUs, or the rounds do not agree.
+A closed loop keeps every connection busy, so something is always at its limit. If the generator used up its
+CPUs and the server did not, the rate is the generator's: a lower bound for the server. If neither did, the
+generator waited for the server, which is the server's own doing (it sleeps, locks, or uses fewer CPUs than
+it may). Row and round are called noisy when somebody else used the CPUs, or the rounds do not agree.
 """
 
 from __future__ import annotations
@@ -36,16 +36,24 @@ class Load:
 def judge(load: Load) -> tuple[str, str]:
     """The verdict and, in a few words, why."""
     generator = load.generator_cpus / load.generator_capacity if load.generator_capacity else 0.0
-    server = load.server_cpus / load.server_capacity if load.server_cpus is not None and load.server_capacity else 0.0
+    server = (
+        load.server_cpus / load.server_capacity
+        if load.server_cpus is not None and load.server_capacity
+        else 0.0
+    )
     if generator >= SATURATED and server < SATURATED:
-        return GENERATOR_BOUND, (f"the generator used {generator:.0%} of its CPUs, "
-                                 f"the server {_share(load, server)}: the true rate may be higher")
+        return GENERATOR_BOUND, (
+            f"the generator used {generator:.0%} of its CPUs, "
+            f"the server {_share(load, server)}: the true rate may be higher"
+        )
     if load.others > OTHERS_LIMIT:
         return NOISY, f"other processes used {load.others:.0%} of the CPUs"
     if load.spread > SPREAD_LIMIT:
         return NOISY, f"the rounds do not agree: ±{load.spread:.0%}"
     if not LITTLE_LOW <= load.little <= LITTLE_HIGH:
-        return NOISY, (f"Little's law fails: rate x mean latency accounts for {load.little:.0%} of the connections")
+        return NOISY, (
+            f"Little's law fails: rate x mean latency accounts for {load.little:.0%} of the connections"
+        )
     if load.server_cpus is None:
         return SERVER_BOUND, "the generator had CPU time left; the server's CPU could not be read"
     if server >= SATURATED:

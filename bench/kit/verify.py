@@ -1,7 +1,8 @@
 """Is this an echo server at all? Asked before and after measuring, and once under load in every round.
 
-A server that keeps answers, returns the octets it got, or always says the same would look very fast. So it must give
-back random documents it has never seen, which arrive in pieces, and none of which is written compactly.
+A server that keeps answers, returns the octets it got, or always says the same would look very fast. So it
+must give back random documents it has never seen, which arrive in pieces, and none of which is written
+compactly.
 """
 
 from __future__ import annotations
@@ -37,8 +38,11 @@ class Expectation:
 
 # ---------------------------------------------------------------------------------------------- documents
 
+
 def random_document(rng: random.Random) -> dict[str, Any]:
-    """A document of the reference's shape (colors, code, rgba, hex), never twice the same, members sometimes absent."""
+    """A document of the reference's shape (colors, code, rgba, hex), never twice the same, members
+    sometimes absent.
+    """
     return {"colors": [_random_color(rng) for _ in range(rng.randint(1, 40))]}
 
 
@@ -46,7 +50,9 @@ def _random_color(rng: random.Random) -> dict[str, Any]:
     color: dict[str, Any] = {"color": _random_text(rng), "category": _random_text(rng)}
     if rng.random() < 0.6:  # as in body.json, where it is sometimes left out
         color["type"] = _random_text(rng)
-    rgba = [rng.choice((rng.randint(0, 255), rng.randint(-2**31, 2**31 - 1))) for _ in range(rng.randint(1, 6))]
+    rgba = [
+        rng.choice((rng.randint(0, 255), rng.randint(-(2**31), 2**31 - 1))) for _ in range(rng.randint(1, 6))
+    ]
     color["code"] = {"rgba": rgba, "hex": f"#{rng.randrange(16**6):06X}"}
     return color
 
@@ -92,6 +98,7 @@ def split_randomly(octets: bytes, rng: random.Random, pieces: int) -> list[bytes
 
 # ------------------------------------------------------------------------------------------------- checks
 
+
 def check_answer(answer: Answer, sent: bytes | None, expectation: Expectation) -> None:
     """Raises WrongAnswer unless `answer` is right for the request body `sent` (None for a GET)."""
     if answer.status != 200:
@@ -116,13 +123,19 @@ def check_answer(answer: Answer, sent: bytes | None, expectation: Expectation) -
     if expectation.extra_nulls:
         received = without_nulls(received)
     if not same(expected, received):
-        raise WrongAnswer(f"the answer differs from the document sent: {first_difference(expected, received)}")
+        raise WrongAnswer(
+            f"the answer differs from the document sent: {first_difference(expected, received)}"
+        )
 
 
 def same(expected: Any, received: Any) -> bool:
-    """Equal as JSON: the order of members is free, 1 and 1.0 are one number, and true is none (in Python it is 1)."""
+    """Equal as JSON: the order of members is free, 1 and 1.0 are one number, and true is none (in Python it
+    is 1).
+    """
     if isinstance(expected, dict) and isinstance(received, dict):
-        return expected.keys() == received.keys() and all(same(expected[key], received[key]) for key in expected)
+        return expected.keys() == received.keys() and all(
+            same(expected[key], received[key]) for key in expected
+        )
     if isinstance(expected, list) and isinstance(received, list):
         return len(expected) == len(received) and all(map(same, expected, received))
     return expected == received and isinstance(expected, bool) == isinstance(received, bool)
@@ -171,8 +184,14 @@ class Findings:
     keeps_alive: bool
 
 
-def verify(target: Target, expectation: Expectation, reference: bytes, rng: random.Random, documents: int = 12,
-           timeout_s: float = 5.0) -> Findings:
+def verify(
+    target: Target,
+    expectation: Expectation,
+    reference: bytes,
+    rng: random.Random,
+    documents: int = 12,
+    timeout_s: float = 5.0,
+) -> Findings:
     """Asks `documents` random documents on kept connections, half of them split. Raises WrongAnswer.
 
     A yardstick answers whatever arrives with the same octets, so it is only asked once, whole.
@@ -186,8 +205,14 @@ def verify(target: Target, expectation: Expectation, reference: bytes, rng: rand
         raise WrongAnswer(str(error)) from error
 
 
-def _verify(target: Target, expectation: Expectation, reference: bytes, rng: random.Random, documents: int,
-            timeout_s: float) -> Findings:
+def _verify(
+    target: Target,
+    expectation: Expectation,
+    reference: bytes,
+    rng: random.Random,
+    documents: int,
+    timeout_s: float,
+) -> Findings:
     echo = expectation.workload == "echo"
     connection, keeps_alive = Connection(target, timeout_s), True
     try:
@@ -215,7 +240,9 @@ def _verify(target: Target, expectation: Expectation, reference: bytes, rng: ran
 
 
 def try_malformed(target: Target, timeout_s: float = 3.0) -> str:
-    """What a document that is not JSON gets: `400`, another status, or how the server took it. Asked last of all."""
+    """What a document that is not JSON gets: `400`, another status, or how the server took it. Asked last
+    of all.
+    """
     try:
         with Connection(target, timeout_s) as connection:
             connection.send([request_octets(target, "POST", MALFORMED)])

@@ -1,9 +1,10 @@
 """Runs wrk once and reads what it counted.
 
-wrk has no machine-readable output, so `wrk_report.lua` writes one at the end of the run. Before it hands its latencies
-over, wrk adds samples that it thinks were missed during stalls (its `stats_correct`), and derives their spacing from
-the run's own average: neither what was measured nor an open loop. That addition is exactly reversible, and is reversed
-here; what remains must add up to the number of answers, or the histogram is kept as wrk gave it and marked so.
+wrk has no machine-readable output, so `wrk_report.lua` writes one at the end of the run. Before it hands
+its latencies over, wrk adds samples that it thinks were missed during stalls (its `stats_correct`), and
+derives their spacing from the run's own average: neither what was measured nor an open loop. That addition
+is exactly reversible, and is reversed here; what remains must add up to the number of answers, or the
+histogram is kept as wrk gave it and marked so.
 """
 
 from __future__ import annotations
@@ -67,30 +68,61 @@ def version() -> str:
 
 
 def choose_threads(connections: int, cpus: int) -> int:
-    """wrk gives each thread the same number of connections, so the threads must divide them, or some are not opened."""
+    """wrk gives each thread the same number of connections, so the threads must divide them, or some are
+    not opened.
+    """
     return max(count for count in range(1, max(1, min(cpus, connections)) + 1) if connections % count == 0)
 
 
 def command(url: str, *, threads: int, connections: int, duration_s: int) -> list[str]:
-    return ["wrk", f"-t{threads}", f"-c{connections}", f"-d{duration_s}s", f"--timeout={TIMEOUT_S}s",
-            "-s", str(_HOOK), url]
+    return [
+        "wrk",
+        f"-t{threads}",
+        f"-c{connections}",
+        f"-d{duration_s}s",
+        f"--timeout={TIMEOUT_S}s",
+        "-s",
+        str(_HOOK),
+        url,
+    ]
 
 
 class WrkRun:
-    """One running wrk: start it, look at the server meanwhile, collect it. Always `end` it."""
+    """One running wrk: start it, look at the server meanwhile, collect it. Leaving the `with` ends it.
 
-    def __init__(self, url: str, *, threads: int, connections: int, duration_s: int, cpus: Sequence[int],
-                 script: Path | None) -> None:
+    With `unique` no document is sent twice; making them costs the generator time, so this is for checking
+    only.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        threads: int,
+        connections: int,
+        duration_s: int,
+        cpus: Sequence[int],
+        script: Path | None,
+        unique: bool = False,
+    ) -> None:
         self._duration_s = duration_s
         self._connections = connections
         self._report = _temporary(".json")
         self._output = _temporary(".txt")
         env = {**os.environ, "KIT_SCRIPT": str(script) if script else "", "KIT_REPORT": str(self._report)}
+        if unique:
+            env["KIT_UNIQUE"] = "1"
         words = command(url, threads=threads, connections=connections, duration_s=duration_s)
         words[0] = find_command("wrk") or "wrk"
         with on_cpus(cpus), self._output.open("wb") as output:
-            self._process = subprocess.Popen(words, env=env, stdin=subprocess.DEVNULL, stdout=output,
-                                             stderr=subprocess.STDOUT, start_new_session=True)
+            self._process = subprocess.Popen(
+                words,
+                env=env,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
 
     def __enter__(self) -> WrkRun:
         return self
@@ -139,18 +171,28 @@ def parse_report(report: dict[str, Any], connections: int, generator_cpu_s: floa
     is_raw = raw is not None and abs(sum(count for _, count in raw) - answered) <= max(2, answered // 1000)
     latency = raw if raw is not None and is_raw else histogram
     return LoadResult(
-        duration_s=report["duration_us"] / 1e6, requests=int(report["requests"]),
-        received_octets=int(report["bytes"]), errors={key: int(value) for key, value in report["errors"].items()},
-        latency=tuple(latency), latency_is_raw=is_raw, generator_cpu_s=generator_cpu_s,
-        request_body=report.get("body"))
+        duration_s=report["duration_us"] / 1e6,
+        requests=int(report["requests"]),
+        received_octets=int(report["bytes"]),
+        errors={key: int(value) for key, value in report["errors"].items()},
+        latency=tuple(latency),
+        latency_is_raw=is_raw,
+        generator_cpu_s=generator_cpu_s,
+        request_body=report.get("body"),
+    )
 
 
-def undo_correction(histogram: Sequence[tuple[int, int]], duration_us: float, requests: int, connections: int,
-                    ) -> list[tuple[int, int]] | None:
+def undo_correction(
+    histogram: Sequence[tuple[int, int]],
+    duration_us: float,
+    requests: int,
+    connections: int,
+) -> list[tuple[int, int]] | None:
     """The histogram before wrk's stats_correct; None when it cannot have been made by it.
 
-    For every latency n of at least twice the expected spacing e, wrk adds n's count at n - e, n - 2e, ... above e.
-    Additions only go downwards, so taking them back from the top meets each original count before it is used.
+    For every latency n of at least twice the expected spacing e, wrk adds n's count at n - e, n - 2e, ...
+    above e. Additions only go downwards, so taking them back from the top meets each original count before
+    it is used.
     """
     if requests < connections:
         return list(histogram)  # wrk corrects nothing then

@@ -13,6 +13,7 @@ import sys
 
 HELLO = b"Hello World"
 first_answer = b""
+kept: dict[bytes, bytes] = {}
 answered = 0
 
 
@@ -33,6 +34,14 @@ def answer_body(mode: str, body: bytes) -> bytes:
         return first_answer
     if mode == "lazy":  # parses nothing, and squeezes white space out as if it had
         return re.sub(rb'("(?:[^"\\]|\\.)*")|\s+', lambda found: found[1] or b"", body)
+    if (
+        mode == "memo"
+    ):  # works for each document once; the work is made large, as this interpreter is slow anyway
+        if body not in kept:
+            kept[body] = compact(body) if len(kept) < 100_000 else b""
+            for _ in range(4):
+                compact(body)
+        return kept[body]
     if mode == "nulls":
         document = json.loads(body)
         for color in document["colors"]:
@@ -53,10 +62,10 @@ class Connection(asyncio.Protocol):
         while (end := self.unread.find(b"\r\n\r\n")) != -1:
             head, length = self.unread[:end].lower(), 0
             if (at := head.find(b"content-length:")) != -1:
-                length = int(head[at + 15:].split(b"\r\n", 1)[0])
+                length = int(head[at + 15 :].split(b"\r\n", 1)[0])
             if len(self.unread) < end + 4 + length:
                 return
-            body, self.unread = self.unread[end + 4:end + 4 + length], self.unread[end + 4 + length:]
+            body, self.unread = self.unread[end + 4 : end + 4 + length], self.unread[end + 4 + length :]
             if self.mode == "slow":
                 asyncio.get_running_loop().call_later(0.05, self.answer, body)
             else:
@@ -78,8 +87,10 @@ class Connection(asyncio.Protocol):
         if self.mode == "mistyped":
             media_type = "text/html"
         length = len(content) - (3 if self.mode == "short" else 0)
-        self.transport.write(f"HTTP/1.1 {status}\r\nContent-Type: {media_type}\r\nContent-Length: {length}\r\n\r\n"
-                             .encode() + content)
+        self.transport.write(
+            f"HTTP/1.1 {status}\r\nContent-Type: {media_type}\r\nContent-Length: {length}\r\n\r\n".encode()
+            + content
+        )
 
 
 def fork_workers(count: int) -> None:

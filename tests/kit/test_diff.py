@@ -6,7 +6,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from support import make_record
+from fixtures import make_record
 from kit import diff, results
 from kit.cli import main
 from kit.statistics import Estimate
@@ -42,9 +42,12 @@ class DiffTest(unittest.TestCase):
     def test_rows(self):
         for name, rates, changes, word, expected in ROWS:
             with self.subTest(name):
-                status, out, _ = self.run_diff(make_record({"a": BASE}),
-                                               make_record({"a": rates}, changes={"a": changes}),
-                                               "--fail-above", "5%")
+                status, out, _ = self.run_diff(
+                    make_record({"a": BASE}),
+                    make_record({"a": rates}, changes={"a": changes}),
+                    "--fail-above",
+                    "5%",
+                )
                 self.assertIn(word, out)
                 self.assertEqual(status, expected, out)
 
@@ -55,18 +58,24 @@ class DiffTest(unittest.TestCase):
 
     def test_a_generators_rate_is_no_regression(self):
         bound = {"server_cpus": 0.5, "generator_cpus": 0.99, "cpu_us_per_request": 5.0}
-        status, out, _ = self.run_diff(make_record({"a": BASE}, changes={"a": bound}),
-                                       make_record({"a": scaled(0.8)}, changes={"a": bound}))
+        status, out, _ = self.run_diff(
+            make_record({"a": BASE}, changes={"a": bound}),
+            make_record({"a": scaled(0.8)}, changes={"a": bound}),
+        )
         self.assertEqual(status, 0)
         self.assertIn("generator-bound", out)
 
     def test_more_cpu_for_each_request_is_a_regression(self):
-        changes = [diff.judge(Estimate(1.2, 1.15, 1.25, 10), 0.05, more_is_better=False),
-                   diff.judge(Estimate(0.8, 0.75, 0.85, 10), 0.05, more_is_better=False)]
+        changes = [
+            diff.judge(Estimate(1.2, 1.15, 1.25, 10), 0.05, more_is_better=False),
+            diff.judge(Estimate(0.8, 0.75, 0.85, 10), 0.05, more_is_better=False),
+        ]
         self.assertEqual(changes, [("regressed", True), ("improved", False)])
 
     def test_rows_of_one_side_only(self):
-        status, out, _ = self.run_diff(make_record({"a": BASE, "b": BASE}), make_record({"a": BASE, "c": BASE}))
+        status, out, _ = self.run_diff(
+            make_record({"a": BASE, "b": BASE}), make_record({"a": BASE, "c": BASE})
+        )
         self.assertEqual(status, 0)
         self.assertRegex(out, r"b +64 +gone")
         self.assertRegex(out, r"c +64 +new")

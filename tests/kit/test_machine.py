@@ -7,7 +7,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-import support  # noqa: F401
+import fixtures  # noqa: F401
 from kit import machine, quota
 from kit.machine import CpuPlan
 
@@ -20,12 +20,28 @@ PLANS = [
     ("two CPUs, two workers", [0, 1], NO_SMT, {"workers": 2}, CpuPlan((), (), (0, 1))),
     ("four CPUs, two workers", [0, 1, 2, 3], NO_SMT, {"workers": 2}, CpuPlan((0, 1), (2, 3), (0, 1, 2, 3))),
     ("threads of other cores", range(8), SMT, {"workers": 2}, CpuPlan((0, 1), (2, 3, 6, 7), tuple(range(8)))),
-    ("more workers than cores", range(8), SMT, {"workers": 6}, CpuPlan((0, 1, 2, 3, 4, 5), (6, 7), tuple(range(8)))),
+    (
+        "more workers than cores",
+        range(8),
+        SMT,
+        {"workers": 6},
+        CpuPlan((0, 1, 2, 3, 4, 5), (6, 7), tuple(range(8))),
+    ),
     ("quota on two CPUs", [0, 1], NO_SMT, {"workers": 1, "quota": True}, CpuPlan((), (), (0, 1))),
-    ("quota on four CPUs", [0, 1, 2, 3], NO_SMT, {"workers": 1, "quota": True},
-     CpuPlan((0, 1), (2, 3), (0, 1, 2, 3))),
-    ("affinity for a quota", [0, 1], NO_SMT, {"workers": 4, "quota": True, "affinity_only": 1},
-     CpuPlan((0,), (1,), (0, 1))),
+    (
+        "quota on four CPUs",
+        [0, 1, 2, 3],
+        NO_SMT,
+        {"workers": 1, "quota": True},
+        CpuPlan((0, 1), (2, 3), (0, 1, 2, 3)),
+    ),
+    (
+        "affinity for a quota",
+        [0, 1],
+        NO_SMT,
+        {"workers": 4, "quota": True, "affinity_only": 1},
+        CpuPlan((0,), (1,), (0, 1)),
+    ),
 ]
 
 
@@ -38,21 +54,35 @@ class PlanTest(unittest.TestCase):
                 self.assertTrue(plan.describe())
 
     def test_words(self):
-        self.assertEqual(CpuPlan((0, 1, 2, 5), (3,), (0, 1, 2, 3, 5)).describe(),
-                         "server on CPU 0-2,5, load generator on CPU 3")
+        self.assertEqual(
+            CpuPlan((0, 1, 2, 5), (3,), (0, 1, 2, 3, 5)).describe(),
+            "server on CPU 0-2,5, load generator on CPU 3",
+        )
         self.assertIn("share CPU 0-1", CpuPlan((), (), (0, 1)).describe())
 
 
 class WarningTest(unittest.TestCase):
     def test_each_has_its_reason(self):
-        calm = {"cpus_allowed": list(range(8)), "virtual": "none", "governor": "performance", "boost": "off",
-                "own_quota_cpus": None, "memory_available_bytes": 8e9}
+        calm = {
+            "cpus_allowed": list(range(8)),
+            "virtual": "none",
+            "governor": "performance",
+            "boost": "off",
+            "own_quota_cpus": None,
+            "memory_available_bytes": 8e9,
+        }
         plan = CpuPlan((0,), (1,), tuple(range(8)))
         self.assertEqual(machine.find_warnings(calm, plan, 0.01, 3), [])
-        rows = [({}, plan, 0.5, 3, "busy"), ({"cpus_allowed": [0]}, CpuPlan((), (), (0,)), 0, 3, "from each other"),
-                ({"cpus_allowed": [0, 1]}, plan, 0, 3, "only 2 CPUs"), ({"virtual": "kvm"}, plan, 0, 3, "virtual"),
-                ({"governor": "powersave"}, plan, 0, 3, "governor"), ({"boost": "on"}, plan, 0, 3, "turbo"),
-                ({"own_quota_cpus": 2.0}, plan, 0, 3, "quota"), ({}, plan, 0, 90, "memory")]
+        rows = [
+            ({}, plan, 0.5, 3, "busy"),
+            ({"cpus_allowed": [0]}, CpuPlan((), (), (0,)), 0, 3, "from each other"),
+            ({"cpus_allowed": [0, 1]}, plan, 0, 3, "only 2 CPUs"),
+            ({"virtual": "kvm"}, plan, 0, 3, "virtual"),
+            ({"governor": "powersave"}, plan, 0, 3, "governor"),
+            ({"boost": "on"}, plan, 0, 3, "turbo"),
+            ({"own_quota_cpus": 2.0}, plan, 0, 3, "quota"),
+            ({}, plan, 0, 90, "memory"),
+        ]
         for changes, cpus, busy, servers, word in rows:
             with self.subTest(word):
                 found = machine.find_warnings(calm | changes, cpus, busy, servers)
@@ -69,7 +99,9 @@ class WarningTest(unittest.TestCase):
 class QuotaTest(unittest.TestCase):
     def test_a_container_gets_the_same_binary_and_its_variables(self):
         env = dict(os.environ) | {"PORT": "8080"}
-        words = quota.container_command("docker", 1.0, "box", [sys.executable, "server.py"], env, Path("/usr/share"))
+        words = quota.container_command(
+            "docker", 1.0, "box", [sys.executable, "server.py"], env, Path("/usr/share")
+        )
         self.assertEqual(words[:2], ["docker", "run"])
         for expected in ("--cpus=1", "--network=host", "PORT=8080", "/usr:/usr:ro", "--workdir=/usr/share"):
             self.assertIn(expected, words)
@@ -99,8 +131,10 @@ class QuotaTest(unittest.TestCase):
         if limit.method == "affinity":
             self.skipTest("no cgroup may be made here")
         try:
-            burn = "import time\nend = time.monotonic() + 1.0\nwhile time.monotonic() < end: pass\n" \
-                   "print(time.process_time())"
+            burn = (
+                "import time\nend = time.monotonic() + 1.0\nwhile time.monotonic() < end: pass\n"
+                "print(time.process_time())"
+            )
             words = limit.wrap("burner", [sys.executable, "-c", burn], {}, Path())
             done = subprocess.run(words, capture_output=True, text=True, check=True)
             self.assertLess(float(done.stdout), 0.45)

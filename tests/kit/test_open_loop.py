@@ -2,7 +2,7 @@
 
 import unittest
 
-import support  # noqa: F401
+import fixtures  # noqa: F401
 from kit import open_loop
 from kit.wrk import LoadError
 

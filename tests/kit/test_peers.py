@@ -6,7 +6,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-import support  # noqa: F401
+import fixtures  # noqa: F401
 from kit import peers
 from kit.peers import PeerError
 
@@ -46,7 +46,9 @@ class ReadTest(PeerFolder):
         for peer in found.values():
             with self.subTest(peer.name):
                 self.assertTrue(peer.licence)
-                self.assertTrue(all(requirement.hint for requirement in peer.requires), "each says how to get it")
+                self.assertTrue(
+                    all(requirement.hint for requirement in peer.requires), "each says how to get it"
+                )
 
     def test_good(self):
         peer = self.read(GOOD)
@@ -75,8 +77,10 @@ class CommandTest(PeerFolder):
     def test_placeholders_keep_paths_with_spaces_whole(self):
         peer = self.read(GOOD)
         values = peers.placeholders(peer, port=99, workers=2)
-        self.assertEqual(peers.command_words(peer.run, values),
-                         [f"{self.folder.resolve()}/server", "--port", "99", "-w", "2", "{unknown}"])
+        self.assertEqual(
+            peers.command_words(peer.run, values),
+            [f"{self.folder.resolve()}/server", "--port", "99", "-w", "2", "{unknown}"],
+        )
         self.assertEqual(peers.environment(peer.env, values)["PORT"], "99")
 
     def test_find_takes_the_first_that_is_there(self):
@@ -91,7 +95,9 @@ class CommandTest(PeerFolder):
             del os.environ["KIT_TEST_PROGRAM"]
 
     def test_what_is_lacking_is_named_with_its_hint(self):
-        peer = self.read(GOOD + """
+        peer = self.read(
+            GOOD
+            + """
 [[requires]]
 command = "sh"
 hint = "a shell"
@@ -104,16 +110,25 @@ hint = "bench/install-peers some"
 [[requires]]
 file = "{program}"
 hint = "build it"
-""")
+"""
+        )
         text = peers.describe_lacking(peer, peers.find_lacking(peer))
-        for part in ("no-such-program (apt-get install nothing)", "no_such_module (bench/install-peers some)",
-                     "here (build it)"):
+        for part in (
+            "no-such-program (apt-get install nothing)",
+            "no_such_module (bench/install-peers some)",
+            "here (build it)",
+        ):
             self.assertIn(part, text)
         self.assertNotIn("a shell", text)
 
     def test_build_when_missing_or_older(self):
-        peer = self.read(GOOD.replace("[env]", 'build = "cp {dir}/source {dir}/built"\nbuilt = "{dir}/built"\n'
-                                               'sources = ["{dir}/source"]\n[env]'))
+        peer = self.read(
+            GOOD.replace(
+                "[env]",
+                'build = "cp {dir}/source {dir}/built"\nbuilt = "{dir}/built"\n'
+                'sources = ["{dir}/source"]\n[env]',
+            )
+        )
         source, built = self.folder / "source", self.folder / "built"
         source.write_text("x")
         self.assertTrue(peers.needs_build(peer))
@@ -129,11 +144,17 @@ hint = "build it"
 
     def test_from_the_command_line(self):
         peer = peers.peer_from_command("mine=./mine --port {port}", {"mine": "engine"})
-        self.assertEqual((peer.name, peer.run, peer.group, peer.peer_class),
-                         ("mine", "./mine --port {port}", "yours", "engine"))
+        self.assertEqual(
+            (peer.name, peer.run, peer.group, peer.peer_class),
+            ("mine", "./mine --port {port}", "yours", "engine"),
+        )
         self.assertEqual(peers.peer_from_url("x=http://127.0.0.1:8/", {}).url, "http://127.0.0.1:8/")
-        for make, text in ((peers.peer_from_command, "./mine"), (peers.peer_from_command, "=x"),
-                           (peers.peer_from_url, "x=https://a"), (peers.peer_from_url, "http://a")):
+        for make, text in (
+            (peers.peer_from_command, "./mine"),
+            (peers.peer_from_command, "=x"),
+            (peers.peer_from_url, "x=https://a"),
+            (peers.peer_from_url, "http://a"),
+        ):
             with self.subTest(text), self.assertRaises(PeerError):
                 make(text, {})
 

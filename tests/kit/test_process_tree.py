@@ -6,7 +6,7 @@ import sys
 import time
 import unittest
 
-from support import find_fakes, lives, running
+from fixtures import find_fakes, lives, running
 from kit.process_tree import ProcessTree, parse_stat
 
 BURN = "import os, sys, time\nend = time.process_time() + {seconds}\nwhile time.process_time() < end: pass\n"
@@ -15,7 +15,9 @@ BURN = "import os, sys, time\nend = time.process_time() + {seconds}\nwhile time.
 class StatTest(unittest.TestCase):
     def test_command_with_spaces_and_parentheses(self):
         line = parse_stat("42 (a (b) c) S 7 42 41 0 -1 4194560 1 2 3 4 100 50 30 20 20 0 1 0 99999 1 1\n")
-        self.assertEqual((line.pid, line.parent, line.session, line.state, line.start_tick), (42, 7, 41, "S", 99999))
+        self.assertEqual(
+            (line.pid, line.parent, line.session, line.state, line.start_tick), (42, 7, 41, "S", 99999)
+        )
         self.assertAlmostEqual(line.cpu_s, 200 / os.sysconf("SC_CLK_TCK"))
 
 
@@ -39,13 +41,16 @@ class ForkingTest(unittest.TestCase):
             "    time.sleep(0.3)\n"
             "    os._exit(0)\n"
             "os.waitpid(child, 0)\n"
-            "time.sleep(30)\n")
+            "time.sleep(30)\n"
+        )
         process = subprocess.Popen([sys.executable, "-c", code], start_new_session=True)
         tree = ProcessTree([process.pid], session=process.pid)
         try:
             readings = []
             deadline = time.monotonic() + 10
-            while time.monotonic() < deadline and not (readings and readings[-1] >= 0.25 and len(tree.members()) == 1):
+            while time.monotonic() < deadline and not (
+                readings and readings[-1] >= 0.25 and len(tree.members()) == 1
+            ):
                 readings.append(tree.cpu_s())
                 time.sleep(0.02)
             readings.append(tree.cpu_s())
@@ -75,8 +80,10 @@ class ForkingTest(unittest.TestCase):
         process = subprocess.Popen([sys.executable, "-c", "pass"], start_new_session=True)
         tree = ProcessTree([process.pid], session=process.pid)
         process.wait()
-        line = parse_stat(f"{process.pid} (stranger) S 1 {process.pid} {process.pid} "
-                          "0 -1 0 1 2 3 4 1 1 1 1 20 0 1 0 12345678901 1 1\n")
+        line = parse_stat(
+            f"{process.pid} (stranger) S 1 {process.pid} {process.pid} "
+            "0 -1 0 1 2 3 4 1 1 1 1 20 0 1 0 12345678901 1 1\n"
+        )
         self.assertEqual(tree.members({line.pid: line}), [])
 
 

@@ -6,27 +6,42 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from support import make_record
+from fixtures import make_record
 from kit import charts, report, results
 
-RATES = {"rest-echo": [1000.0, 1010, 990, 1000, 1005], "plain": [250.0, 252, 248, 251, 250],
-         "quick": [700.0, 704, 699, 700, 702], "floor": [1500.0, 1510, 1490, 1500, 1501],
-         "liar": [9000.0, 9001, 9002, 9003, 9004]}
+RATES = {
+    "rest-echo": [1000.0, 1010, 990, 1000, 1005],
+    "plain": [250.0, 252, 248, 251, 250],
+    "quick": [700.0, 704, 699, 700, 702],
+    "floor": [1500.0, 1510, 1490, 1500, 1501],
+    "liar": [9000.0, 9001, 9002, 9003, 9004],
+}
 GROUPS = {"rest-echo": "ours", "quick": "tuned", "floor": "yardstick"}
 
 
 def sample_record():
-    return make_record(RATES, GROUPS, {"liar": {"failure": "the answer differs"},
-                                       "floor": {"verified": False, "server_cpus": 0.6, "generator_cpus": 0.99}})
+    return make_record(
+        RATES,
+        GROUPS,
+        {
+            "liar": {"failure": "the answer differs"},
+            "floor": {"verified": False, "server_cpus": 0.6, "generator_cpus": 0.99},
+        },
+    )
 
 
 class FigureTest(unittest.TestCase):
     def test_texts(self):
         for function, value, text in (
-                (report.rate, 123456.7, "123,457"), (report.rate, 12.345, "12.3"),
-                (report.microseconds, 870.4, "870 µs"), (report.microseconds, 1234.0, "1.23 ms"),
-                (report.microseconds, 2_100_000.0, "2.1 s"), (report.megabytes, 9_870_000, "9.9"),
-                (report.megabytes, 123_456_000, "123"), (report.megabytes, None, "–")):
+            (report.rate, 123456.7, "123,457"),
+            (report.rate, 12.345, "12.3"),
+            (report.microseconds, 870.4, "870 µs"),
+            (report.microseconds, 1234.0, "1.23 ms"),
+            (report.microseconds, 2_100_000.0, "2.1 s"),
+            (report.megabytes, 9_870_000, "9.9"),
+            (report.megabytes, 123_456_000, "123"),
+            (report.megabytes, None, "–"),
+        ):
             with self.subTest(text):
                 self.assertEqual(function(value), text)
         self.assertEqual(report.ratio({"median": 0.254, "low": 0.25, "high": 0.26}), "0.25 [0.25–0.26]")
@@ -37,28 +52,43 @@ class TableTest(unittest.TestCase):
     def test_the_groups_have_tables_of_their_own(self):
         record = sample_record()
         self.assertEqual(results.sections(record), ["out-of-the-box", "tuned"])
-        names = {section: [row["name"] for row in results.rows_of(record, 64, section)]
-                 for section in results.sections(record)}
+        names = {
+            section: [row["name"] for row in results.rows_of(record, 64, section)]
+            for section in results.sections(record)
+        }
         self.assertEqual(names["out-of-the-box"], ["liar", "floor", "rest-echo", "plain"])
         self.assertEqual(names["tuned"], ["floor", "rest-echo", "quick"])
 
     def test_cells(self):
         record = sample_record()
-        by_name = {line["server"].split(" ")[0]: line
-                   for line in (report.cells(record, row, "out-of-the-box") for row in record["rows"])}
+        by_name = {
+            line["server"].split(" ")[0]: line
+            for line in (report.cells(record, row, "out-of-the-box") for row in record["rows"])
+        }
         ours, plain, floor, liar = (by_name[name] for name in ("rest-echo", "plain", "floor", "liar"))
-        self.assertEqual((ours["rank"], ours["req/s"], ours["ratio"], ours["server"]),
-                         ("1", "1,000", "1", "rest-echo ◂"))
+        self.assertEqual(
+            (ours["rank"], ours["req/s"], ours["ratio"], ours["server"]), ("1", "1,000", "1", "rest-echo ◂")
+        )
         self.assertTrue(plain["ratio"].startswith("0.25 ["))
-        self.assertEqual((plain["CPUs server"], plain["CPUs generator"], plain["start ms"]),
-                         ("0.98/1", "0.40/1", "200"))
-        self.assertEqual((floor["rank"], floor["req/s"], floor["verdict"]), ("", "≥ 1,500", "generator-bound"))
+        self.assertEqual(
+            (plain["CPUs server"], plain["CPUs generator"], plain["start ms"]), ("0.98/1", "0.40/1", "200")
+        )
+        self.assertEqual(
+            (floor["rank"], floor["req/s"], floor["verdict"]), ("", "≥ 1,500", "generator-bound")
+        )
         self.assertEqual((liar["rank"], liar["req/s"], liar["verdict"]), ("", "–", "failed"))
 
     def test_markdown(self):
         text = report.markdown(sample_record())
-        for part in ("## Out of the box: echo, 1 worker, 64 connections", "## Tuned", "rest-echo ◂",
-                     "liar: failed, the answer differs.", "floor: not checked", "seed 1", "closed loop"):
+        for part in (
+            "## Out of the box: echo, 1 worker, 64 connections",
+            "## Tuned",
+            "rest-echo ◂",
+            "liar: failed, the answer differs.",
+            "floor: not checked",
+            "seed 1",
+            "closed loop",
+        ):
             self.assertIn(part, text)
 
     def test_csv(self):
@@ -90,8 +120,12 @@ class RecordTest(unittest.TestCase):
 
 class ChartTest(unittest.TestCase):
     def test_labels_are_moved_apart(self):
-        for heights, expected in (([0.1, 0.5], [0.1, 0.5]), ([0.5, 0.5], [0.45, 0.55]),
-                                  ([0.2, 0.5, 0.52, 0.54], [0.2, 0.42, 0.52, 0.62]), ([], [])):
+        for heights, expected in (
+            ([0.1, 0.5], [0.1, 0.5]),
+            ([0.5, 0.5], [0.45, 0.55]),
+            ([0.2, 0.5, 0.52, 0.54], [0.2, 0.42, 0.52, 0.62]),
+            ([], []),
+        ):
             with self.subTest(heights=heights):
                 places = charts.spread(heights, 0.1)
                 self.assertEqual([round(place, 6) for place in places], expected)
@@ -99,9 +133,14 @@ class ChartTest(unittest.TestCase):
     def test_files(self):
         with tempfile.TemporaryDirectory() as folder:
             written = charts.draw_all(sample_record(), Path(folder))
-            self.assertEqual({path.name for path in written},
-                             {f"{stem}.{end}" for stem in ("requests", "cpu", "memory", "latency")
-                              for end in ("svg", "png")})
+            self.assertEqual(
+                {path.name for path in written},
+                {
+                    f"{stem}.{end}"
+                    for stem in ("requests", "cpu", "memory", "latency")
+                    for end in ("svg", "png")
+                },
+            )
             for path in written:
                 start = path.read_bytes()[:300]
                 self.assertTrue(start.startswith(b"\x89PNG") or b"<svg" in start or b"<?xml" in start, path)

@@ -3,7 +3,7 @@
 import random
 import unittest
 
-import support  # noqa: F401
+import fixtures  # noqa: F401
 from kit import statistics
 from kit.statistics import Estimate
 
@@ -50,14 +50,20 @@ class RatioTest(unittest.TestCase):
         self.assertEqual((ratio.median, ratio.low, ratio.high), (2.0, 2.0, 2.0))
 
     def test_unpaired(self):
-        ratio = statistics.ratio_of_medians([110.0, 111.0, 109.0, 110.0, 110.5], [100.0, 99.0, 101.0, 100.0, 100.5])
+        ratio = statistics.ratio_of_medians(
+            [110.0, 111.0, 109.0, 110.0, 110.5], [100.0, 99.0, 101.0, 100.0, 100.5]
+        )
         self.assertAlmostEqual(ratio.median, 1.10, places=6)
         self.assertTrue(1.07 < ratio.low <= ratio.median <= ratio.high < 1.13)
         self.assertTrue(statistics.differs(ratio))
 
     def test_differs_only_with_an_interval_beside_one_and_enough_rounds(self):
-        for figure, expected in ((Estimate(1.1, 1.05, 1.2, 5), True), (Estimate(0.9, 0.8, 0.95, 5), True),
-                                 (Estimate(1.1, 0.99, 1.2, 10), False), (Estimate(2.0, 1.9, 2.1, 4), False)):
+        for figure, expected in (
+            (Estimate(1.1, 1.05, 1.2, 5), True),
+            (Estimate(0.9, 0.8, 0.95, 5), True),
+            (Estimate(1.1, 0.99, 1.2, 10), False),
+            (Estimate(2.0, 1.9, 2.1, 4), False),
+        ):
             with self.subTest(figure=figure):
                 self.assertEqual(statistics.differs(figure), expected)
 

@@ -4,7 +4,7 @@ import json
 import random
 import unittest
 
-from support import ROOT, running
+from fixtures import ROOT, running
 from kit import verify
 from kit.http_client import Answer, AnswerError, Connection, Target, parse_target, request_octets
 
@@ -75,8 +75,13 @@ class DocumentTest(unittest.TestCase):
             for color in document["colors"]:
                 self.assertLessEqual({"color", "category", "code"}, set(color))
                 self.assertTrue(all(isinstance(number, int) for number in color["code"]["rgba"]))
-                self.assertTrue(all(color["color"] and color["category"] and color["code"]["rgba"]
-                                    for color in document["colors"]), "empty ones are dropped by typed peers")
+                self.assertTrue(
+                    all(
+                        color["color"] and color["category"] and color["code"]["rgba"]
+                        for color in document["colors"]
+                    ),
+                    "empty ones are dropped by typed peers",
+                )
 
     def test_the_text_is_never_compact_and_means_the_document(self):
         rng = random.Random(4)
@@ -87,7 +92,13 @@ class DocumentTest(unittest.TestCase):
             self.assertGreater(verify.count_loose_octets(text), 10)
 
     def test_loose_octets(self):
-        for text, count in ((b'{"a":1}', 0), (b'{"a": 1}\n', 2), (b'"a b\\" c"', 0), (b'["\\\\" , 1]', 2), (b"", 0)):
+        for text, count in (
+            (b'{"a":1}', 0),
+            (b'{"a": 1}\n', 2),
+            (b'"a b\\" c"', 0),
+            (b'["\\\\" , 1]', 2),
+            (b"", 0),
+        ):
             with self.subTest(text=text):
                 self.assertEqual(verify.count_loose_octets(text), count)
 
@@ -119,10 +130,11 @@ class DocumentTest(unittest.TestCase):
 class ClientTest(unittest.TestCase):
     def test_target(self):
         for url, target, authority in (
-                ("http://127.0.0.1:8080", Target("127.0.0.1", 8080), "127.0.0.1:8080"),
-                ("http://127.0.0.1:8080/a?b=c", Target("127.0.0.1", 8080, "/a?b=c"), "127.0.0.1:8080"),
-                ("http://[::1]:81/", Target("::1", 81), "[::1]:81"),
-                ("http://host/x", Target("host", 80, "/x"), "host:80")):
+            ("http://127.0.0.1:8080", Target("127.0.0.1", 8080), "127.0.0.1:8080"),
+            ("http://127.0.0.1:8080/a?b=c", Target("127.0.0.1", 8080, "/a?b=c"), "127.0.0.1:8080"),
+            ("http://[::1]:81/", Target("::1", 81), "[::1]:81"),
+            ("http://host/x", Target("host", 80, "/x"), "host:80"),
+        ):
             with self.subTest(url):
                 self.assertEqual(parse_target(url), target)
                 self.assertEqual(target.authority, authority)
@@ -130,8 +142,13 @@ class ClientTest(unittest.TestCase):
     def test_chunked_answers_and_stray_octets(self):
         import socket
         import threading
+
         rows = [
-            (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n", b"abcde", False),
+            (
+                b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n",
+                b"abcde",
+                False,
+            ),
             (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nabcde", b"ab", True),
             (b"HTTP/1.1 200 OK\r\n\r\nabc", None, False),
             (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", None, False),
@@ -141,10 +158,12 @@ class ClientTest(unittest.TestCase):
         ]
         for octets, body, stray in rows:
             with self.subTest(octets=octets), socket.create_server(("127.0.0.1", 0)) as listener:
-                def serve():
+
+                def serve(octets=octets, listener=listener):
                     with listener.accept()[0] as peer:
                         peer.recv(1000)
                         peer.sendall(octets)
+
                 thread = threading.Thread(target=serve)
                 thread.start()
                 target = Target("127.0.0.1", listener.getsockname()[1])

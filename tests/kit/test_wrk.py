@@ -4,7 +4,7 @@ import json
 import random
 import unittest
 
-from support import needs_wrk, running
+from fixtures import needs_wrk, running
 from kit import wrk
 
 
@@ -20,9 +20,14 @@ def correct_as_wrk_does(histogram, expected):
 
 
 def make_report(histogram, requests, **changes):
-    report = {"duration_us": 1_000_000, "requests": requests, "bytes": requests * 100,
-              "errors": {"connect": 0, "read": 0, "write": 0, "status": 0, "timeout": 0}, "body": None,
-              "latency_us": histogram}
+    report = {
+        "duration_us": 1_000_000,
+        "requests": requests,
+        "bytes": requests * 100,
+        "errors": {"connect": 0, "read": 0, "write": 0, "status": 0, "timeout": 0},
+        "body": None,
+        "latency_us": histogram,
+    }
     return report | changes
 
 
@@ -41,8 +46,10 @@ class CorrectionTest(unittest.TestCase):
             expected = 1_000_000 // (requests // connections)
             corrected = correct_as_wrk_does(histogram.items(), expected)
             with self.subTest(trial=trial):
-                self.assertEqual(wrk.undo_correction(corrected, 1_000_000, requests, connections),
-                                 sorted(histogram.items()))
+                self.assertEqual(
+                    wrk.undo_correction(corrected, 1_000_000, requests, connections),
+                    sorted(histogram.items()),
+                )
 
     def test_nothing_to_undo(self):
         histogram = [(100, 5), (120, 5)]
@@ -58,8 +65,13 @@ class CorrectionTest(unittest.TestCase):
 
 class ReportTest(unittest.TestCase):
     def test_figures(self):
-        report = make_report([[200, 600], [400, 400]], 1000, duration_us=2_000_000, body="{}",
-                             errors={"connect": 0, "read": 1, "write": 0, "status": 2, "timeout": 0})
+        report = make_report(
+            [[200, 600], [400, 400]],
+            1000,
+            duration_us=2_000_000,
+            body="{}",
+            errors={"connect": 0, "read": 1, "write": 0, "status": 2, "timeout": 0},
+        )
         result = wrk.parse_report(report, connections=10, generator_cpu_s=0.5)
         self.assertEqual(result.rate, 500.0)
         self.assertEqual(result.error_count, 3)
@@ -73,7 +85,14 @@ class ReportTest(unittest.TestCase):
         self.assertEqual((result.rate, result.mean_latency_s), (0.0, 0.0))
 
     def test_threads_divide_the_connections(self):
-        for connections, cpus, threads in ((64, 1, 1), (64, 4, 4), (10, 4, 2), (7, 4, 1), (1, 8, 1), (9, 3, 3)):
+        for connections, cpus, threads in (
+            (64, 1, 1),
+            (64, 4, 4),
+            (10, 4, 2),
+            (7, 4, 1),
+            (1, 8, 1),
+            (9, 3, 3),
+        ):
             with self.subTest(connections=connections, cpus=cpus):
                 self.assertEqual(wrk.choose_threads(connections, cpus), threads)
 
@@ -82,8 +101,12 @@ class ReportTest(unittest.TestCase):
 class RealTest(unittest.TestCase):
     def test_one_run(self):
         script = wrk.Path(__file__).resolve().parents[2] / "post.lua"
-        with running("honest") as server, \
-                wrk.WrkRun(server.target.url, threads=1, connections=4, duration_s=1, cpus=(), script=script) as load:
+        with (
+            running("honest") as server,
+            wrk.WrkRun(
+                server.target.url, threads=1, connections=4, duration_s=1, cpus=(), script=script
+            ) as load,
+        ):
             result = load.collect()
         self.assertGreater(result.requests, 50)
         self.assertEqual(result.error_count, 0)
@@ -94,10 +117,13 @@ class RealTest(unittest.TestCase):
         self.assertEqual(len(json.loads(result.request_body)["colors"]), 24)
 
     def test_nobody_listens(self):
-        with self.assertRaises(wrk.LoadError):
-            with wrk.WrkRun("http://127.0.0.1:1/", threads=1, connections=1, duration_s=1, cpus=(),
-                            script=None) as load:
-                load.collect()
+        with (
+            self.assertRaises(wrk.LoadError),
+            wrk.WrkRun(
+                "http://127.0.0.1:1/", threads=1, connections=1, duration_s=1, cpus=(), script=None
+            ) as load,
+        ):
+            load.collect()
 
 
 if __name__ == "__main__":
