@@ -8,7 +8,9 @@
 #include <exception>
 #include <utility>
 
+#include "rest_echo/app/healthcheck.hpp"
 #include "rest_echo/app/options.hpp"
+#include "rest_echo/app/service_manager.hpp"
 #include "rest_echo/cluster/cpu_budget.hpp"
 #include "rest_echo/cluster/worker_group.hpp"
 #include "rest_echo/net/event_loop.hpp"
@@ -37,33 +39,73 @@ int fail_to_listen(const net::ListenError& error) {
   return 1;
 }
 
+using ListenersOfWorkers = std::vector<net::Listeners>;
+
+// Sockets that the service manager hands over go before those that the options name.
+Result<ListenersOfWorkers, net::ListenError> open_listeners(const app::Options& options,
+                                                            std::size_t worker_count) {
+  if (const int inherited_count = app::take_listen_fd_count(); inherited_count > 0) {
+    return net::inherit_listeners(inherited_count, worker_count);
+  }
+  if (!options.listens_on_tcp) return ListenersOfWorkers(worker_count);
+  return net::listen_on_shared_port(
+      {.hosts = options.hosts, .port = options.port, .backlog = options.backlog}, worker_count);
+}
+
+std::string describe_start(const app::Options& options, const net::Listeners& listeners,
+                           std::size_t worker_count, const cluster::CpuBudget& budget) {
+  return fmt::format("{} on {}, {} JSON, {} worker{} ({})", app::describe_version(),
+                     fmt::join(listeners.addresses, ", "),
+                     options.event_loop.json_mode == json::Mode::typed ? "typed" : "generic", worker_count,
+                     worker_count == 1 ? "" : "s", budget.describe());
+}
+
 int serve(const app::Options& options) {
+  const cluster::CpuBudget budget = cluster::read_cpu_budget();
+  const std::size_t worker_count = options.worker_count.value_or(budget.usable_count());
+  Result<ListenersOfWorkers, net::ListenError> opened = open_listeners(options, worker_count);
+  if (!opened) return fail_to_listen(opened.error());
+  ListenersOfWorkers& listeners = opened.value();
+  net::UnixSocketFile unix_socket_file;
+  if (!options.unix_path.empty()) {
+    Result<net::UnixSocketFile, net::ListenError> file =
+        net::listen_on_unix(options.unix_path, options.backlog, listeners);
+    if (!file) return fail_to_listen(file.error());
+    unix_socket_file = std::move(file.value());
+  }
+  if (listeners.front().has_fallen_back_to_ipv4) net::log_line("IPv6 is off, listening on IPv4 only");
+
   const auto announce = [&options](const std::string& line) {
     if (!options.is_quiet) print_line(line);
   };
-  const cluster::CpuBudget budget = cluster::read_cpu_budget();
-  const std::size_t worker_count = options.worker_count.value_or(budget.usable_count());
-  auto listening = net::listen_on_shared_port(
-      {.hosts = options.hosts, .port = options.port, .backlog = options.backlog}, worker_count);
-  if (!listening) return fail_to_listen(listening.error());
-  std::vector<net::Listeners>& listeners = listening.value();
+  const std::string listening = listeners.front().port == 0
+                                    ? fmt::format("Listening on {}", listeners.front().addresses.front())
+                                    : fmt::format("Listening on port {}", listeners.front().port);
+  const auto announce_ready = [&announce, listening] {
+    announce(listening);
+    app::notify_service_manager("READY=1");
+  };
+  announce(describe_start(options, listeners.front(), worker_count, budget));
 
-  if (listeners.front().has_fallen_back_to_ipv4) net::log_line("IPv6 is off, listening on IPv4 only");
-  announce(fmt::format("{} on {}, {} JSON, {} worker{} ({})", app::describe_version(),
-                       fmt::join(listeners.front().addresses, ", "),
-                       options.event_loop.json_mode == json::Mode::typed ? "typed" : "generic", worker_count,
-                       worker_count == 1 ? "" : "s", budget.describe()));
+  net::Counters counters;
+  int status = 0;
   if (worker_count == 1) {
-    const std::uint16_t port = listeners.front().port;
+    if (options.is_pinned) cluster::pin_to_allowed_cpu(0);
     net::EventLoop loop(options.event_loop, std::move(listeners.front()));
-    announce(fmt::format("Listening on port {}", port));
-    return loop.run();
+    announce_ready();
+    status = loop.run();
+    counters = loop.counters();
+  } else {
+    cluster::WorkerGroup group({.is_pinned = options.is_pinned,
+                                .grace_period_ms = options.event_loop.grace_period_ms,
+                                .announce = announce,
+                                .announce_ready = announce_ready},
+                               options.event_loop, std::move(listeners));
+    status = group.run();
+    counters = group.counters();
   }
-  cluster::WorkerGroup group({.is_pinned = options.is_pinned,
-                              .grace_period_ms = options.event_loop.grace_period_ms,
-                              .announce = announce},
-                             options.event_loop, std::move(listeners));
-  return group.run();
+  if (options.prints_stats) net::log_line(counters.describe() + net::describe_cpu_time());
+  return status;
 }
 
 }  // namespace
@@ -76,7 +118,8 @@ int main(int argc, char** argv) {
   try {
     const std::variant<app::Options, app::Exit> options = app::read_options(argc, argv);
     if (const auto* exit = std::get_if<app::Exit>(&options)) return exit->status;
-    return serve(std::get<app::Options>(options));
+    const auto& serving = std::get<app::Options>(options);
+    return serving.healthcheck ? app::check_health(*serving.healthcheck) : serve(serving);
   } catch (const std::exception& error) {
     net::log_line(error.what());
     return 1;

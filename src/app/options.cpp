@@ -6,12 +6,15 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <optional>
 #include <string_view>
 
+#include "rest_echo/app/option_docs.hpp"
 #include "rest_echo/json/library.hpp"
 #include "rest_echo/net/log.hpp"
 
@@ -102,6 +105,24 @@ CLI::Option* add_number(CLI::App& app, const std::string& names, const std::stri
       ->take_last();
 }
 
+// Adds an option whose value is one of `choices` (`a|b`), given to `take`; an empty one where it may be left
+// out.
+CLI::Option* add_choice(CLI::App& app, const std::string& name, const std::string& environment,
+                        const std::string& choices, const std::function<void(const std::string&)>& take,
+                        const std::string& what) {
+  const auto take_choice = [take, name, choices](const std::string& text) {
+    const std::vector<std::string> allowed = CLI::detail::split(choices, '|');
+    if (!text.empty() && std::ranges::find(allowed, text) == allowed.end()) {
+      throw CLI::ValidationError(name, fmt::format("'{}' is none of {}", text, fmt::join(allowed, ", ")));
+    }
+    take(text);
+  };
+  return app.add_option_function<std::string>(name, take_choice, what)
+      ->envname(environment)
+      ->type_name(choices)
+      ->take_last();
+}
+
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -158,6 +179,55 @@ void check_hosts(const std::vector<std::string>& hosts) {
   }
 }
 
+// What to do instead of serving.
+struct Errand {
+  bool prints_manpage = false;
+  std::string completions_shell;
+};
+
+void add_errands(CLI::App& app, Options& options, Errand& errand) {
+  const auto take_healthcheck = [&options](const std::string& url) {
+    options.healthcheck.emplace();
+    if (url.empty() || url == "true") return;  // no URL: the library's word for a bare flag
+    if (!read_healthcheck_url(url, *options.healthcheck)) {
+      throw CLI::ValidationError("--healthcheck",
+                                 fmt::format("'{}' is not http://ADDRESS[:PORT][/PATH]", url));
+    }
+  };
+  app.add_option_function<std::string>(
+         "--healthcheck", take_healthcheck,
+         "Ask a running server for its health, at --port or the URL; exit with 0 or 1")
+      ->expected(0, 1)
+      ->type_name("URL")
+      ->take_last();
+  app.add_flag("--print-manpage", errand.prints_manpage, "Print the manual page");
+  add_choice(
+      app, "--print-completions", "", "bash|zsh|fish",
+      [&errand](const std::string& shell) { errand.completions_shell = shell; },
+      "Print completions for a shell");
+}
+
+std::vector<OptionDoc> list_options(const CLI::App& app) {
+  std::vector<OptionDoc> docs;
+  for (const CLI::Option* option : app.get_options()) {
+    OptionDoc doc{.short_name = option->get_snames().empty() ? "" : "-" + option->get_snames().front(),
+                  .long_name = "--" + option->get_lnames().front(),
+                  .value_name = option->get_items_expected_max() == 0 ? "" : option->get_type_name(),
+                  .is_value_optional = option->get_items_expected_min() == 0,
+                  .default_text = option->get_default_str(),
+                  .environment = option->get_envname(),
+                  .description = option->get_description(),
+                  .choices = {}};
+    if (doc.value_name.find('|') != std::string::npos) {
+      for (const std::string& choice : CLI::detail::split(doc.value_name, '|')) {
+        if (choice != "N") doc.choices.push_back(choice);
+      }
+    }
+    docs.push_back(std::move(doc));
+  }
+  return docs;
+}
+
 void add_options(CLI::App& app, Options& options) {
   net::EventLoopOptions& loop = options.event_loop;
   // The seeds' name for it counts too, unless ours is set.
@@ -172,6 +242,11 @@ void add_options(CLI::App& app, Options& options) {
       ->delimiter(',')
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.add_option("-u,--unix", options.unix_path,
+                 "Unix socket to listen on; TCP as well only where --port or --host says so")
+      ->envname("REST_ECHO_UNIX")
+      ->type_name("PATH")
+      ->take_last();
   options.worker_count = asks_for_cluster() ? std::nullopt : std::optional<std::size_t>(1);
   const auto take_workers = [&options](const std::string& text) {
     const std::optional<std::int64_t> count = read_number(text, kWorkerCount);
@@ -189,17 +264,11 @@ void add_options(CLI::App& app, Options& options) {
       ->take_last();
   app.add_flag("--pin", options.is_pinned, "Keep worker i on the i-th allowed CPU")->envname("REST_ECHO_PIN");
   const auto take_json = [&loop](const std::string& text) {
-    if (text != "typed" && text != "generic") {
-      throw CLI::ValidationError("--json", fmt::format("'{}' is not a mode: typed or generic", text));
-    }
     loop.json_mode = text == "typed" ? json::Mode::typed : json::Mode::generic;
   };
-  app.add_option_function<std::string>(
-         "--json", take_json, "Documents to echo: those of the colour type, or any [typed or generic]")
-      ->envname("REST_ECHO_JSON")
-      ->type_name("MODE")
-      ->default_str("typed")
-      ->take_last();
+  add_choice(app, "--json", "REST_ECHO_JSON", "typed|generic", take_json,
+             "Documents to echo: those of the colour type, or any")
+      ->default_str("typed");
   add_number(app, "--max-body", "REST_ECHO_MAX_BODY", loop.limits.body_size_max, kBodySize,
              "Largest request body in octets, decoded", "1M");
   add_number(app, "--max-head", "REST_ECHO_MAX_HEAD", loop.limits.head_size_max, kHeadSize,
@@ -218,6 +287,14 @@ void add_options(CLI::App& app, Options& options) {
              "While a client takes none of its answers", "30s");
   add_number(app, "--grace-period", "REST_ECHO_GRACE_PERIOD", loop.grace_period_ms, kGracePeriod,
              "From SIGTERM or SIGINT to the end, for requests that have begun", "5s");
+  const auto take_access_log = [&loop](const std::string& text) {
+    loop.access_log = text == "json" ? echo::AccessLog::Format::json : echo::AccessLog::Format::text;
+  };
+  add_choice(app, "--access-log", "REST_ECHO_ACCESS_LOG", "text|json", take_access_log,
+             "Print a line for each answer: common log format (text, unless told otherwise) or JSON")
+      ->expected(0, 1);
+  app.add_flag("--stats", options.prints_stats, "Print counters at the end, as SIGUSR1 does at any time")
+      ->envname("REST_ECHO_STATS");
   app.add_flag("-q,--quiet", options.is_quiet, "Print errors only")->envname("REST_ECHO_QUIET");
 }
 
@@ -245,7 +322,9 @@ std::variant<Options, Exit> read_options(int argc, const char* const* argv) {
   app.footer(
       "Each option may also be given by the environment variable behind it; the command line wins.\n"
       "Exit status: 0 normal end, 1 cannot listen or run, 2 wrong usage.");
+  Errand errand;
   add_options(app, options);
+  add_errands(app, options, errand);
   try {
     app.parse(argc, argv);
     check_hosts(options.hosts);
@@ -253,6 +332,21 @@ std::variant<Options, Exit> read_options(int argc, const char* const* argv) {
     if (error.get_exit_code() == 0) return Exit{app.exit(error)};
     net::log_line(fmt::format("{} (rest-echo --help lists the options)", explain(error, app)));
     return Exit{2};
+  }
+  if (errand.prints_manpage || !errand.completions_shell.empty()) {
+    const std::vector<OptionDoc> docs = list_options(app);
+    const std::string text = errand.prints_manpage ? format_manpage(docs, REST_ECHO_VERSION)
+                                                   : format_completions(docs, errand.completions_shell);
+    std::fputs(text.c_str(), stdout);
+    return Exit{std::fflush(stdout) == 0 ? 0 : 1};
+  }
+  const bool is_tcp_asked_for = app.count("--port") > 0 || app.count("--host") > 0;
+  options.listens_on_tcp = options.unix_path.empty() || is_tcp_asked_for;
+  if (options.healthcheck &&
+      app.get_option("--healthcheck")->as<std::string>().find("://") == std::string::npos) {
+    options.healthcheck->port = options.port;
+    if (!options.listens_on_tcp) options.healthcheck->unix_path = options.unix_path;
+    if (!options.hosts.empty()) options.healthcheck->host = options.hosts.front();
   }
   return options;
 }

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -38,19 +37,6 @@ std::int64_t now_ms() {
   return static_cast<std::int64_t>(time.tv_sec) * 1000 + time.tv_nsec / 1'000'000;
 }
 
-void pin_to_allowed_cpu(std::size_t index) {
-  const std::vector<int> cpus = allowed_cpus();
-  const int cpu = cpus[index % cpus.size()];
-  cpu_set_t* const set = CPU_ALLOC(cpu + 1);
-  const std::size_t size = CPU_ALLOC_SIZE(cpu + 1);
-  CPU_ZERO_S(size, set);
-  CPU_SET_S(static_cast<std::size_t>(cpu), size, set);
-  if (::sched_setaffinity(0, size, set) != 0) {
-    net::log_line(fmt::format("cannot pin a worker to CPU {}: {}", cpu, std::strerror(errno)));
-  }
-  CPU_FREE(set);
-}
-
 std::string describe_end(int status) {
   if (WIFSIGNALED(status)) {
     const int signal = WTERMSIG(status);
@@ -66,7 +52,7 @@ WorkerGroup::WorkerGroup(const WorkerGroupOptions& options, const net::EventLoop
     : options_(options),
       event_loop_options_(event_loop_options),
       load_table_(2 * listeners.size()),
-      signals_({SIGTERM, SIGINT, SIGHUP, SIGCHLD}) {
+      signals_({SIGTERM, SIGINT, SIGHUP, SIGCHLD, SIGUSR1}) {
   for (net::Listeners& each : listeners) workers_.push_back({.listeners = std::move(each)});
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
@@ -171,7 +157,7 @@ void WorkerGroup::take_ready() {
   const bool are_all_ready =
       std::ranges::all_of(workers_, [](const Worker& worker) { return worker.state == State::ready; });
   if (are_all_ready && !std::exchange(has_announced_, true)) {
-    options_.announce(fmt::format("Listening on port {}", workers_.front().listeners.port));
+    options_.announce_ready();
   }
 }
 
@@ -179,19 +165,37 @@ void WorkerGroup::take_signals() {
   while (const std::optional<int> signal = signals_.take()) {
     if (*signal == SIGCHLD) {
       reap();
+    } else if (*signal == SIGUSR1) {
+      net::log_line(counters().describe() + describe_cpu_time());
     } else if (*signal == SIGHUP) {
       to_roll_.clear();
       for (std::size_t index = workers_.size(); index > 0; --index) to_roll_.push_back(index - 1);
     } else if (is_ending_) {
+      if (now_ms() < repeat_counts_ms_) continue;
       exit_status_ = 128 + *signal;
       return;
     } else {
       is_ending_ = true;
+      repeat_counts_ms_ = now_ms() + net::kRepeatedSignalMs;
       end_ms_ = now_ms() + options_.grace_period_ms + kKillDelayMs;
       for (Worker& worker : workers_) worker.listeners.fds.clear();  // a foreign server may have the port now
       signal_all(SIGTERM);
     }
   }
+}
+
+// That of the workers which are there; those that have ended are in the parent's own.
+std::string WorkerGroup::describe_cpu_time() const {
+  double seconds = 0;
+  for (const Worker& worker : workers_) {
+    for (const pid_t pid : {worker.pid, worker.retiring_pid}) {
+      clockid_t clock{};
+      std::timespec time{};
+      if (pid <= 0 || ::clock_getcpuclockid(pid, &clock) != 0 || ::clock_gettime(clock, &time) != 0) continue;
+      seconds += static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
+    }
+  }
+  return fmt::format(", CPU {:.3f} s in workers{}", seconds, net::describe_cpu_time());
 }
 
 void WorkerGroup::reap() {

@@ -27,6 +27,13 @@ Workspace::Workspace(const http::Limits& request_limits, json::Mode mode)
   spare_partials_.reserve(kSparePartialCountMax);
 }
 
+void Workspace::log_response_now(const http::RequestParser& request_parser, std::string_view unread) {
+  if (request_parser.request().is_health_check) return;
+  const bool has_line = request_parser.is_head_complete();
+  access_log->add(client, has_line ? request_parser.request_line(unread) : std::string_view(),
+                  service.responses().last());
+}
+
 std::unique_ptr<PartialRequest> Workspace::take_partial() {
   if (spare_partials_.empty()) return std::make_unique<PartialRequest>(limits);
   std::unique_ptr<PartialRequest> partial = std::move(spare_partials_.back());
@@ -105,7 +112,7 @@ std::size_t Conversation::answer_all(http::RequestParser& parser, ReadBuffer& bu
     const std::span<char> unread = buffer.unread();
     Outcome outcome = parser.parse_head(view(unread));
     if (outcome == Outcome::complete) {
-      if (!is_head_judged && !judge_head(parser, unread.size(), workspace)) {
+      if (!is_head_judged && !judge_head(parser, view(unread), workspace)) {
         is_over_ = true;
         return answered_count;
       }
@@ -116,12 +123,14 @@ std::size_t Conversation::answer_all(http::RequestParser& parser, ReadBuffer& bu
       case Outcome::need_more: return answered_count;
       case Outcome::failed:
         workspace.service.answer_fault(parser.request(), parser.fault(), out);
+        workspace.log_response(parser, view(unread));
         is_over_ = true;
         return answered_count;
       case Outcome::complete: break;
     }
     buffer.pad();
     const bool goes_on = workspace.service.answer(parser.request(), parser.content(view(unread)), out);
+    workspace.log_response(parser, view(unread));
     buffer.consume(parser.message_size());
     parser = http::RequestParser(workspace.limits);
     is_head_judged = false;
@@ -135,16 +144,17 @@ std::size_t Conversation::answer_all(http::RequestParser& parser, ReadBuffer& bu
 // A client that waits for 100 Continue gets it, or its final answer, before it sends the content
 // (RFC 9110 §10.1.1). After such an answer nobody knows whether the content will come: close. Returns whether
 // the request goes on.
-bool Conversation::judge_head(const http::RequestParser& parser, std::size_t unread_size,
+bool Conversation::judge_head(const http::RequestParser& parser, std::string_view unread,
                               Workspace& workspace) {
   const http::Request& request = parser.request();
   if (!request.announces_content || !(request.expects_continue || request.has_unknown_expectation))
     return true;
   if (const Refusal refusal = Service::find_refusal(request); refusal != Refusal::none) {
     workspace.service.refuse_early(request, refusal, workspace.out);
+    workspace.log_response(parser, unread);
     return false;
   }
-  if (!parser.has_body_begun(unread_size)) http::ResponseWriter::write_continue(workspace.out);
+  if (!parser.has_body_begun(unread.size())) http::ResponseWriter::write_continue(workspace.out);
   return true;
 }
 
@@ -169,6 +179,7 @@ void Conversation::set_rest_aside(bool is_head_judged, Workspace& workspace) {
 void Conversation::end_of_input(Workspace& workspace) {
   if (partial_ != nullptr && partial_->parser.has_begun()) {
     workspace.service.answer_fault(partial_->parser.request(), http::RequestFault::incomplete, workspace.out);
+    workspace.log_response(partial_->parser, view(partial_->buffer.unread()));
   }
   end(workspace);
 }
@@ -176,6 +187,7 @@ void Conversation::end_of_input(Workspace& workspace) {
 void Conversation::time_out(Workspace& workspace) {
   if (partial_ != nullptr && partial_->parser.has_begun()) {
     workspace.service.answer_timeout(partial_->parser.request(), workspace.out);
+    workspace.log_response(partial_->parser, view(partial_->buffer.unread()));
   }
   end(workspace);
 }

@@ -67,6 +67,7 @@ char* ResponseWriter::begin(WriteBuffer& out, const ResponseHead& head, std::siz
   char* to = out.reserve(text.size() + kLengthDigitsMax + kHeadEnd.size() + content_size_max);
   to = put(to, text);
   length_offset_ = text.size();
+  status_begun_ = head.status;
   return to + length_digits_expected_ + kHeadEnd.size();
 }
 
@@ -80,6 +81,7 @@ void ResponseWriter::end(WriteBuffer& out, const char* content_end) {
     length_digits_expected_ = digits.size();
   }
   put(put(length, {digits.data(), digits.size()}), kHeadEnd);
+  note(status_begun_, content_size);
   out.advance(length_offset_ + digits.size() + kHeadEnd.size() + content_size);
 }
 
@@ -90,11 +92,13 @@ void ResponseWriter::write(WriteBuffer& out, const ResponseHead& head, std::stri
 
 void ResponseWriter::write_head(WriteBuffer& out, const ResponseHead& head, std::size_t content_size) {
   out.append(fmt::format("{}{}{}", format_head_without_length(head, date_.text()), content_size, kHeadEnd));
+  note(head.status, 0);
 }
 
 void ResponseWriter::write_without_content(WriteBuffer& out, const ResponseHead& head) {
   out.append(format_common_head(head, date_.text()));
   out.append("\r\n");
+  note(head.status, 0);
 }
 
 void ResponseWriter::write_continue(WriteBuffer& out) { out.append("HTTP/1.1 100 Continue\r\n\r\n"); }

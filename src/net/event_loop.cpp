@@ -27,6 +27,11 @@ constexpr std::int64_t kSpareReleaseIntervalMs = 1'000;
 // never are.
 constexpr std::int64_t kHandOverAgeMs = 10;
 
+constexpr std::size_t kAccessLogSizeMin = 32 * 1024;
+constexpr std::size_t kAccessLogSizeMax = 1024 * 1024;
+constexpr std::int64_t kAccessLogIntervalMs = 1'000;
+constexpr int kAccessLogEndWaitMs = 100;
+
 std::int64_t read_clock_ms(clockid_t clock) {
   std::timespec time{};
   ::clock_gettime(clock, &time);
@@ -53,7 +58,8 @@ Wait wait_of(echo::Conversation::Awaited awaited) {
 EventLoop::EventLoop(const EventLoopOptions& options, Listeners listeners, std::optional<Seat> seat)
     : options_(options),
       seat_(seat),
-      signals_(seat ? Signals({SIGTERM, SIGINT, kRetireSignal}) : Signals({SIGTERM, SIGINT, SIGHUP})),
+      signals_(seat ? Signals({SIGTERM, SIGINT, kRetireSignal})
+                    : Signals({SIGTERM, SIGINT, SIGHUP, SIGUSR1})),
       listeners_(std::move(listeners.fds)),
       workspace_(options.limits, options.json_mode) {
   list_of(Wait::first_request).set_timeout_ms(std::min(options.head_timeout_ms, options.idle_timeout_ms));
@@ -63,11 +69,13 @@ EventLoop::EventLoop(const EventLoopOptions& options, Listeners listeners, std::
   list_of(Wait::write).set_timeout_ms(options.write_timeout_ms);
   list_of(Wait::linger).set_timeout_ms(options.linger_timeout_ms);
   bool is_watching = poller_.add(signals_.fd(), Interest::readable);
-  for (const UniqueFd& listener : listeners_) is_watching &= poller_.add(listener.get(), Interest::readable);
+  for (const UniqueFd& listener : listeners_)
+    is_watching &= poller_.add(listener.get(), Interest::readable_by_one);
   if (seat_) {
     is_watching &= poller_.add(seat_->table->queue_fd(seat_->index), Interest::readable);
-    seat_->table->open(seat_->index);
+    counters_ = seat_->table->open(seat_->index);
   }
+  if (options.access_log) workspace_.access_log.emplace(*options.access_log);
   if (!is_watching) throw std::system_error(errno, std::generic_category(), "epoll_ctl");
 }
 
@@ -92,15 +100,22 @@ int EventLoop::run() {
     if (seat_) balance();
     destroy_closing();
     release_spare();
+    count();
+    if (workspace_.access_log) write_access_log(0);
     if (!is_accepting_ && now_ms_ >= accept_again_ms_) go_on_accepting();
   }
+  count();
+  access_log_written_ms_ = INT64_MIN / 2;
+  if (workspace_.access_log) write_access_log(kAccessLogEndWaitMs);
   return 0;
 }
 
 // Once a batch; a tick of the coarse clocks, about 4 ms, is fine enough for both uses.
 void EventLoop::read_clocks() noexcept {
   now_ms_ = read_clock_ms(CLOCK_MONOTONIC_COARSE);
-  workspace_.service.set_time(read_clock_ms(CLOCK_REALTIME_COARSE) / 1000);
+  const std::int64_t seconds = read_clock_ms(CLOCK_REALTIME_COARSE) / 1000;
+  workspace_.service.set_time(seconds);
+  if (workspace_.access_log) workspace_.access_log->set_time(seconds);
 }
 
 int EventLoop::timeout_ms() const noexcept {
@@ -110,6 +125,10 @@ int EventLoop::timeout_ms() const noexcept {
   }
   if (is_draining_) until = std::min(until, grace_end_ms_);
   if (!is_accepting_) until = std::min(until, accept_again_ms_);
+  if (workspace_.access_log && !workspace_.access_log->lines().empty()) {
+    until = std::min(until, access_log_written_ms_ + kAccessLogIntervalMs);
+  }
+  if (is_awaiting_handed_over()) until = std::min(until, now_ms_ + kHandOverAgeMs);  // or it may be cancelled
   if (is_balance_due_) until = std::min(until, now_ms_ + kHandOverAgeMs);
   if (workspace_.is_grown()) until = std::min(until, spare_released_ms_ + kSpareReleaseIntervalMs);
   if (until == INT64_MAX) return -1;
@@ -117,22 +136,31 @@ int EventLoop::timeout_ms() const noexcept {
   return static_cast<int>(std::clamp<std::int64_t>(until - now_ms_ + 1, 0, INT32_MAX));
 }
 
+bool EventLoop::is_awaiting_handed_over() const noexcept {
+  return seat_ && (is_draining_ || is_retiring_) && seat_->table->is_awaited(seat_->index);
+}
+
 bool EventLoop::is_finished() const noexcept {
   if (!is_draining_ && !is_retiring_) return false;
-  const bool has_more = connections_.count() > 0 || (seat_ && seat_->table->is_awaited(seat_->index));
-  return !has_more || (is_draining_ && now_ms_ >= grace_end_ms_);
+  const bool is_time_up = now_ms_ >= grace_end_ms_;
+  if (connections_.count() > 0) return is_draining_ && is_time_up;
+  return !is_awaiting_handed_over() || is_time_up;
 }
 
 void EventLoop::take_signals() {
   while (const std::optional<int> signal = signals_.take()) {
     if (*signal == kRetireSignal && seat_) {
       retire();
+    } else if (*signal == SIGUSR1) {
+      log_line(counters_.describe() + describe_cpu_time());
     } else if (*signal == SIGHUP && !has_controlling_terminal()) {
       log_line("SIGHUP ignored: one worker has nobody to take over from it");
     } else if (!is_draining_) {
+      repeat_counts_ms_ = now_ms_ + kRepeatedSignalMs;
       start_draining();
-    } else if (!seat_) {  // a worker is ended by its parent alone, which may have been told by the same key
-                          // press
+    } else if (!seat_ && now_ms_ >= repeat_counts_ms_) {  // a worker is ended by its parent alone, which may
+                                                          // have been told by the same key
+                                                          // press
       exit_status_ = 128 + *signal;
       return;
     }
@@ -147,8 +175,8 @@ void EventLoop::stop_listening() {
       accept_from(listener.get());
     } while (connections_.count() > count);
   }
+  stop_accepting(INT64_MAX);  // the socket may stay open elsewhere, and so would its registration
   listeners_.clear();
-  is_accepting_ = true;  // nothing to go on with
   if (seat_) seat_->table->close(seat_->index);
 }
 
@@ -156,6 +184,8 @@ void EventLoop::stop_listening() {
 void EventLoop::retire() {
   if (is_draining_ || is_retiring_) return;
   is_retiring_ = true;
+  grace_end_ms_ =
+      now_ms_ + options_.grace_period_ms;  // for what others hand over; our own have their time-outs
   is_balance_due_ = true;
   stop_listening();
 }
@@ -172,6 +202,7 @@ void EventLoop::start_draining() {
     Connection* next = nullptr;
     for (Connection* connection = list_of(wait).front(); connection != nullptr; connection = next) {
       next = connection->next;
+      speak_to(*connection);
       read(*connection);
       if (connection->wait == wait) close_soon(*connection);
     }
@@ -201,34 +232,48 @@ void EventLoop::accept_from(int listener) {
       }
       return;
     }
-    if (!poller_.add(fd.get(), Interest::readable)) continue;  // closed again
-    Connection& connection = connections_.add(std::move(fd));
-    list_of(Wait::first_request).push_back(connection, now_ms_);
+    ++counters_.connection_count;
+    admit(std::move(fd));
   }
 }
 
+Connection* EventLoop::admit(UniqueFd fd) {
+  if (!poller_.add(fd.get(), Interest::readable)) return nullptr;  // closed again
+  if (workspace_.access_log) {
+    const auto index = static_cast<std::size_t>(fd.get());
+    if (index >= clients_.size()) clients_.resize(index + 1);
+    clients_[index] = describe_peer(fd.get());
+  }
+  Connection& connection = connections_.add(std::move(fd));
+  list_of(Wait::first_request).push_back(connection, now_ms_);
+  return &connection;
+}
+
 void EventLoop::stop_accepting(std::int64_t until_ms) noexcept {
-  is_accepting_ = false;
   accept_again_ms_ = until_ms;
-  for (const UniqueFd& listener : listeners_) (void)poller_.set_interest(listener.get(), Interest::none);
+  if (!std::exchange(is_accepting_, false)) return;
+  for (const UniqueFd& listener : listeners_) (void)poller_.remove(listener.get());
 }
 
 void EventLoop::go_on_accepting() noexcept {
   is_accepting_ = true;
-  for (const UniqueFd& listener : listeners_) (void)poller_.set_interest(listener.get(), Interest::readable);
+  for (const UniqueFd& listener : listeners_) (void)poller_.add(listener.get(), Interest::readable_by_one);
 }
 
 // Connections of other workers, at rest there: nothing but the socket comes along.
 void EventLoop::take_handed_over() {
   while (true) {
-    UniqueFd fd = seat_->table->take(seat_->index);
-    if (!fd.is_open()) return;
-    if (!poller_.add(fd.get(), Interest::readable)) continue;  // closed again
-    Connection& connection = connections_.add(std::move(fd));
-    list_of(Wait::first_request).push_back(connection, now_ms_);
-    if (is_draining_) {
-      read(connection);
-      if (connection.wait == Wait::first_request) close_soon(connection);
+    LoadTable::HandedOver taken = seat_->table->take(seat_->index);
+    if (!taken.fd.is_open()) return;
+    Connection* const connection = admit(std::move(taken.fd));
+    if (connection != nullptr && taken.was_served) {
+      connection->conversation.note_earlier_requests();
+      wait_for(*connection, Wait::next_request, true);
+    }
+    if (connection != nullptr && is_draining_) {
+      speak_to(*connection);
+      read(*connection);
+      if (connection->conversation.is_at_rest()) close_soon(*connection);
     }
   }
 }
@@ -256,7 +301,8 @@ void EventLoop::balance() {
       is_balance_due_ = true;
       return;
     }
-    if (!table.hand_over(*target, connection->fd.get())) {  // its queue is full for now
+    if (!table.hand_over(*target, connection->fd.get(),
+                         connection->wait == Wait::next_request)) {  // its queue is full for now
       is_balance_due_ = true;
       return;
     }
@@ -284,6 +330,7 @@ Connection* EventLoop::find_movable() noexcept {
 
 void EventLoop::take_event(Connection& connection, std::uint32_t events) {
   if (connection.is_closing) return;
+  speak_to(connection);
   if (connection.is_lingering) {
     drop_input(connection);
   } else if (connection.unsent != nullptr) {
@@ -301,6 +348,7 @@ void EventLoop::read(Connection& connection) {
     case Outcome::failed: close_soon(connection); return;
     case Outcome::done: break;
   }
+  counters_.received_size += transfer.size;
   if (transfer.size > 0) {
     flush(connection, conversation.received(transfer.size, workspace_));
   } else {
@@ -323,6 +371,7 @@ void EventLoop::flush(Connection& connection, std::size_t answered_count) {
       close_soon(connection);
       return;
     }
+    counters_.sent_size += transfer.size;
     if (transfer.size < octets.size()) {
       keep_unsent(connection, octets.substr(transfer.size));
       out.clear();
@@ -362,6 +411,7 @@ void EventLoop::write_unsent(Connection& connection) {
     return;
   }
   unsent.offset += transfer.size;
+  counters_.sent_size += transfer.size;
   if (unsent.offset < unsent.size) {
     wait_for(connection, Wait::write, transfer.size > 0);
     return;
@@ -386,6 +436,7 @@ void EventLoop::linger(Connection& connection) {
 void EventLoop::drop_input(Connection& connection) {
   const Transfer transfer = receive(connection.fd.get(), workspace_.received.free_space());
   if (transfer.outcome == Outcome::would_block) return;
+  counters_.received_size += transfer.size;
   connection.lingered_size += static_cast<std::uint32_t>(transfer.size);
   const bool is_finished = transfer.outcome == Outcome::failed || transfer.size == 0;
   if (is_finished || connection.lingered_size > options_.linger_size_max) close_soon(connection);
@@ -418,6 +469,7 @@ void EventLoop::expire() {
   }
   for (const Wait wait : {Wait::head, Wait::body}) {
     while (Connection* connection = next_expired(wait)) {
+      speak_to(*connection);
       connection->conversation.time_out(workspace_);
       flush(*connection, 0);
     }
@@ -440,6 +492,35 @@ void EventLoop::release_spare() {
   if (!workspace_.is_grown() || now_ms_ - spare_released_ms_ < kSpareReleaseIntervalMs) return;
   spare_released_ms_ = now_ms_;
   workspace_.release_spare();
+}
+
+// Once a batch, so that whoever asks finds whole batches.
+void EventLoop::count() {
+  const auto& response_counts = workspace_.service.responses().counts();
+  for (std::size_t i = 0; i < response_counts.size(); ++i) {
+    counters_.response_counts[i] += response_counts[i] - counted_responses_[i];
+  }
+  counted_responses_ = response_counts;
+  if (seat_) seat_->table->set_counters(seat_->index, counters_);
+}
+
+void EventLoop::speak_to(const Connection& connection) noexcept {
+  if (workspace_.access_log) workspace_.client = clients_[static_cast<std::size_t>(connection.fd.get())];
+}
+
+// Once a second, or when much has been collected. A reader that does not keep up loses lines; it never slows
+// the server down.
+void EventLoop::write_access_log(int wait_ms) {
+  echo::AccessLog& log = *workspace_.access_log;
+  if (log.lines().empty()) return;
+  if (log.lines().size() < kAccessLogSizeMin && now_ms_ - access_log_written_ms_ < kAccessLogIntervalMs)
+    return;
+  access_log_written_ms_ = now_ms_;
+  log.consume(write_lines(STDOUT_FILENO, log.lines(), wait_ms));
+  if (log.lines().size() > kAccessLogSizeMax) {
+    log_line(fmt::format("access log: {} octets lost, the reader is too slow", log.lines().size()));
+    log.consume(log.lines().size());
+  }
 }
 
 }  // namespace rest_echo::net

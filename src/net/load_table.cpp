@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <new>
@@ -30,10 +31,11 @@ LoadTable::LoadTable(std::size_t seat_count)
   }
 }
 
-void LoadTable::open(std::size_t seat) noexcept {
+Counters LoadTable::open(std::size_t seat) noexcept {
   entry(seat).count = 0;
   entry(seat).is_open = true;
   ++entries_->count;
+  return counters_of(seat);
 }
 
 void LoadTable::close(std::size_t seat) noexcept { entry(seat).is_open = false; }
@@ -43,6 +45,27 @@ bool LoadTable::is_awaited(std::size_t seat) const noexcept { return entry(seat)
 void LoadTable::set_count(std::size_t seat, std::size_t connection_count) noexcept {
   entry(seat).count = static_cast<std::int32_t>(connection_count);
   ++entries_->count;
+}
+
+// Counters as the words they consist of; each is written by one process only.
+void LoadTable::set_counters(std::size_t seat, const Counters& counters) noexcept {
+  const auto words = std::bit_cast<std::array<std::uint64_t, kCounterCount>>(counters);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    entry(seat).counters[i].store(words[i], std::memory_order_relaxed);
+  }
+}
+
+Counters LoadTable::counters_of(std::size_t seat) const noexcept {
+  std::array<std::uint64_t, kCounterCount> words{};
+  for (std::size_t i = 0; i < words.size(); ++i)
+    words[i] = entry(seat).counters[i].load(std::memory_order_relaxed);
+  return std::bit_cast<Counters>(words);
+}
+
+Counters LoadTable::counters() const noexcept {
+  Counters sum;
+  for (std::size_t seat = 0; seat < seat_count_; ++seat) sum += counters_of(seat);
+  return sum;
 }
 
 std::int32_t LoadTable::version() const noexcept { return entries_->count.load(std::memory_order_relaxed); }
@@ -72,8 +95,8 @@ std::optional<std::size_t> LoadTable::reserve_less_loaded(std::size_t seat,
 
 void LoadTable::cancel(std::size_t seat) noexcept { --entry(seat).reserved; }
 
-bool LoadTable::hand_over(std::size_t seat, int fd) noexcept {
-  char octet = 0;
+bool LoadTable::hand_over(std::size_t seat, int fd, bool was_served) noexcept {
+  char octet = was_served ? 1 : 0;
   iovec content{.iov_base = &octet, .iov_len = 1};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof fd)] = {};
   msghdr message{};
@@ -91,7 +114,7 @@ bool LoadTable::hand_over(std::size_t seat, int fd) noexcept {
   return false;
 }
 
-UniqueFd LoadTable::take(std::size_t seat) noexcept {
+LoadTable::HandedOver LoadTable::take(std::size_t seat) noexcept {
   char octet = 0;
   iovec content{.iov_base = &octet, .iov_len = 1};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
@@ -100,7 +123,7 @@ UniqueFd LoadTable::take(std::size_t seat) noexcept {
   message.msg_iovlen = 1;
   message.msg_control = control;
   message.msg_controllen = sizeof control;
-  if (::recvmsg(queues_[seat].receiving.get(), &message, MSG_CMSG_CLOEXEC) != 1) return UniqueFd();
+  if (::recvmsg(queues_[seat].receiving.get(), &message, MSG_CMSG_CLOEXEC) != 1) return {};
   int fd = -1;
   const cmsghdr* const header = CMSG_FIRSTHDR(&message);
   const bool is_there = header != nullptr && header->cmsg_type == SCM_RIGHTS;  // or we are out of descriptors
@@ -109,7 +132,7 @@ UniqueFd LoadTable::take(std::size_t seat) noexcept {
     ++entry(seat).count;  // before the next line, so that the seat never looks lighter than it is
   }
   cancel(seat);
-  return UniqueFd(fd);
+  return {UniqueFd(fd), octet != 0};
 }
 
 }  // namespace rest_echo::net

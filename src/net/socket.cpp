@@ -1,46 +1,26 @@
 #include "rest_echo/net/socket.hpp"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 namespace rest_echo::net {
 namespace {
 
 constexpr const char* kAnyIpv6 = "::";
 constexpr const char* kAnyIpv4 = "0.0.0.0";
-
-struct SocketAddress {
-  sockaddr_storage storage{};
-  socklen_t size = 0;
-};
-
-std::optional<SocketAddress> read_address(const std::string& host, std::uint16_t port) {
-  SocketAddress address;
-  sockaddr_in ipv4{};
-  if (::inet_pton(AF_INET, host.c_str(), &ipv4.sin_addr) == 1) {
-    ipv4.sin_family = AF_INET;
-    ipv4.sin_port = htons(port);
-    std::memcpy(&address.storage, &ipv4, sizeof ipv4);
-    address.size = sizeof ipv4;
-    return address;
-  }
-  sockaddr_in6 ipv6{};
-  if (::inet_pton(AF_INET6, host.c_str(), &ipv6.sin6_addr) == 1) {
-    ipv6.sin6_family = AF_INET6;
-    ipv6.sin6_port = htons(port);
-    std::memcpy(&address.storage, &ipv6, sizeof ipv6);
-    address.size = sizeof ipv6;
-    return address;
-  }
-  return std::nullopt;
-}
 
 std::uint16_t bound_port(int fd) {
   sockaddr_storage storage{};
@@ -51,6 +31,7 @@ std::uint16_t bound_port(int fd) {
     std::memcpy(&ipv6, &storage, sizeof ipv6);
     return ntohs(ipv6.sin6_port);
   }
+  if (storage.ss_family != AF_INET) return 0;
   sockaddr_in ipv4{};
   std::memcpy(&ipv4, &storage, sizeof ipv4);
   return ntohs(ipv4.sin_port);
@@ -97,6 +78,27 @@ bool means_no_ipv6(int error_number) { return error_number == EAFNOSUPPORT || er
 
 }  // namespace
 
+std::optional<SocketAddress> read_address(const std::string& host, std::uint16_t port) {
+  SocketAddress address;
+  sockaddr_in ipv4{};
+  if (::inet_pton(AF_INET, host.c_str(), &ipv4.sin_addr) == 1) {
+    ipv4.sin_family = AF_INET;
+    ipv4.sin_port = htons(port);
+    std::memcpy(&address.storage, &ipv4, sizeof ipv4);
+    address.size = sizeof ipv4;
+    return address;
+  }
+  sockaddr_in6 ipv6{};
+  if (::inet_pton(AF_INET6, host.c_str(), &ipv6.sin6_addr) == 1) {
+    ipv6.sin6_family = AF_INET6;
+    ipv6.sin6_port = htons(port);
+    std::memcpy(&address.storage, &ipv6, sizeof ipv6);
+    address.size = sizeof ipv6;
+    return address;
+  }
+  return std::nullopt;
+}
+
 bool is_numeric_host(std::string_view host) noexcept {
   return read_address(std::string(host), 0).has_value();
 }
@@ -142,6 +144,100 @@ Result<std::vector<Listeners>, ListenError> listen_on_shared_port(const ListenOp
     listeners.push_back(std::move(next.value()));
   }
   return listeners;
+}
+
+UnixSocketFile::UnixSocketFile(std::string path) : path_(std::move(path)) {
+  struct stat file {};
+  if (::lstat(path_.c_str(), &file) == 0) inode_ = file.st_ino;
+}
+
+UnixSocketFile::UnixSocketFile(UnixSocketFile&& other) noexcept
+    : path_(std::exchange(other.path_, {})), inode_(other.inode_) {}
+
+UnixSocketFile& UnixSocketFile::operator=(UnixSocketFile&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(inode_, other.inode_);
+  return *this;
+}
+
+UnixSocketFile::~UnixSocketFile() {
+  struct stat file {};
+  if (!path_.empty() && ::lstat(path_.c_str(), &file) == 0 && file.st_ino == inode_) ::unlink(path_.c_str());
+}
+
+Result<UnixSocketFile, ListenError> listen_on_unix(const std::string& path, int backlog,
+                                                   std::vector<Listeners>& listeners) {
+  const auto fail = [&path](int error_number) { return Failure{ListenError{path, error_number}}; };
+  sockaddr_un address{};
+  if (path.empty() || path.size() >= sizeof address.sun_path) return fail(ENAMETOOLONG);
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, path.data(), path.size());
+  const auto* const name = reinterpret_cast<const sockaddr*>(&address);
+  UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!fd.is_open()) return fail(errno);
+  // Only a socket that refuses connections is a leftover; anything else there stays.
+  struct stat file {};
+  if (::lstat(path.c_str(), &file) == 0) {
+    if (!S_ISSOCK(file.st_mode)) return fail(EEXIST);
+    const UniqueFd probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    if (::connect(probe.get(), name, sizeof address) == 0 || errno != ECONNREFUSED) return fail(EADDRINUSE);
+    ::unlink(path.c_str());
+  }
+  if (::bind(fd.get(), name, sizeof address) != 0) return fail(errno);
+  UnixSocketFile owner(path);
+  if (::listen(fd.get(), backlog) != 0) return fail(errno);
+  for (Listeners& each : listeners) {
+    UniqueFd shared(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 0));
+    if (!shared.is_open()) return fail(errno);
+    each.fds.push_back(std::move(shared));
+    each.addresses.push_back("unix:" + path);
+  }
+  return owner;
+}
+
+Result<std::vector<Listeners>, ListenError> inherit_listeners(int fd_count, std::size_t count) {
+  constexpr int kFirst = 3;
+  std::vector<Listeners> listeners(count);
+  for (int fd = kFirst; fd < kFirst + fd_count; ++fd) {
+    const auto fail = [fd](int error_number) {
+      return Failure{ListenError{fmt::format("descriptor {}", fd), error_number}};
+    };
+    int is_listening = 0;
+    socklen_t size = sizeof is_listening;
+    if (::getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &is_listening, &size) != 0) return fail(errno);
+    if (is_listening == 0) return fail(EINVAL);
+    if (::fcntl(fd, F_SETFL, O_NONBLOCK) != 0) return fail(errno);
+    (void)set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);  // a Unix socket has none
+    for (Listeners& each : listeners) {
+      UniqueFd shared(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
+      if (!shared.is_open()) return fail(errno);
+      each.fds.push_back(std::move(shared));
+      each.addresses.push_back(fmt::format("descriptor {}", fd));
+      if (each.port == 0) each.port = bound_port(fd);
+    }
+    ::close(fd);
+  }
+  return listeners;
+}
+
+std::string describe_peer(int fd) {
+  sockaddr_storage storage{};
+  socklen_t size = sizeof storage;
+  if (::getpeername(fd, reinterpret_cast<sockaddr*>(&storage), &size) != 0) return "-";
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  if (storage.ss_family == AF_INET6) {
+    sockaddr_in6 ipv6{};
+    std::memcpy(&ipv6, &storage, sizeof ipv6);
+    ::inet_ntop(AF_INET6, &ipv6.sin6_addr, text.data(), text.size());
+    constexpr std::string_view kMapped = "::ffff:";
+    const std::string_view address(text.data());
+    return std::string(address.starts_with(kMapped) ? address.substr(kMapped.size()) : address);
+  }
+  if (storage.ss_family != AF_INET) return "unix";
+  sockaddr_in ipv4{};
+  std::memcpy(&ipv4, &storage, sizeof ipv4);
+  ::inet_ntop(AF_INET, &ipv4.sin_addr, text.data(), text.size());
+  return text.data();
 }
 
 Transfer receive(int fd, std::span<char> space) noexcept {

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "rest_echo/app/healthcheck.hpp"
 #include "rest_echo/net/event_loop.hpp"
 
 namespace rest_echo::app {
@@ -20,6 +21,13 @@ struct Options {
   std::optional<std::size_t> worker_count = 1;
   bool is_pinned = false;
   bool is_quiet = false;
+  /// Where not empty, a Unix socket to listen on; TCP then only where it was asked for too.
+  std::string unix_path;
+  bool listens_on_tcp = true;
+  /// Counters at the end.
+  bool prints_stats = false;
+  /// Ask a running server for its health instead of being one.
+  std::optional<HealthcheckTarget> healthcheck;
   net::EventLoopOptions event_loop;
 };
 

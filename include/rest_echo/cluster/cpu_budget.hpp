@@ -40,4 +40,7 @@ struct CpuBudget {
 /// The CPUs of the affinity mask, ascending.
 [[nodiscard]] std::vector<int> allowed_cpus();
 
+/// Keeps this process on the `index`-th allowed CPU, counted round. A failure is logged and changes nothing.
+void pin_to_allowed_cpu(std::size_t index);
+
 }  // namespace rest_echo::cluster

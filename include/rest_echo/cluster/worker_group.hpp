@@ -22,8 +22,10 @@ struct WorkerGroupOptions {
   bool is_pinned = false;
   /// From SIGTERM until workers that are still there are killed, in milliseconds.
   std::int64_t grace_period_ms = 5'000;
-  /// Called with each line for people to read: who runs, when all are ready.
+  /// Called with each line for people to read: who runs.
   std::function<void(const std::string&)> announce;
+  /// Called once, when all workers accept connections.
+  std::function<void()> announce_ready;
 };
 
 /// The parent of the workers: forks them, watches them, replaces those that die, and serves nothing itself.
@@ -42,6 +44,9 @@ class WorkerGroup {
   /// SIGHUP replaces one worker after another. Returns the exit status. In a worker's process it does not
   /// return.
   int run();
+
+  /// Of all workers since the start.
+  [[nodiscard]] net::Counters counters() const noexcept { return load_table_.counters(); }
 
  private:
   enum class State : std::uint8_t { absent, starting, ready };
@@ -67,6 +72,7 @@ class WorkerGroup {
   void replace(Worker& worker, State state, const std::string& what_happened);
   void start_due();
   void roll_on();
+  [[nodiscard]] std::string describe_cpu_time() const;
   void signal_all(int signal) noexcept;
   [[nodiscard]] std::size_t other_seat(const Worker& worker) const noexcept;
   [[nodiscard]] bool has_processes() const noexcept;
@@ -83,7 +89,8 @@ class WorkerGroup {
   std::vector<std::size_t> to_roll_;  // workers still to be replaced, the next one last
   bool has_announced_ = false;
   bool is_ending_ = false;
-  std::int64_t end_ms_ = 0;  // while ending: when patience ends
+  std::int64_t repeat_counts_ms_ = 0;  // while ending: when another signal ends at once
+  std::int64_t end_ms_ = 0;            // while ending: when patience ends
   int exit_status_ = 0;
 };
 

@@ -3,12 +3,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "rest_echo/bytes/block_pool.hpp"
 #include "rest_echo/bytes/read_buffer.hpp"
 #include "rest_echo/bytes/write_buffer.hpp"
+#include "rest_echo/echo/access_log.hpp"
 #include "rest_echo/echo/service.hpp"
 #include "rest_echo/http/limits.hpp"
 #include "rest_echo/http/request_parser.hpp"
@@ -36,6 +39,11 @@ class Workspace {
   Workspace(const Workspace&) = delete;
   Workspace& operator=(const Workspace&) = delete;
 
+  /// Notes the response just written, if there is a log and this was no health check.
+  void log_response(const http::RequestParser& request_parser, std::string_view unread) {
+    if (access_log) log_response_now(request_parser, unread);
+  }
+
   [[nodiscard]] std::unique_ptr<PartialRequest> take_partial();
   void give_back(std::unique_ptr<PartialRequest> partial) noexcept;
 
@@ -50,8 +58,13 @@ class Workspace {
   WriteBuffer out;
   /// Reads requests that arrive whole; set aside as a PartialRequest when one does not.
   http::RequestParser parser;
+  std::optional<AccessLog> access_log;
+  /// The address of the peer whose conversation goes on, where there is a log.
+  std::string_view client;
 
  private:
+  void log_response_now(const http::RequestParser& request_parser, std::string_view unread);
+
   static constexpr std::size_t kSparePartialCountMax = 64;
   std::vector<std::unique_ptr<PartialRequest>> spare_partials_;
 };
@@ -78,6 +91,9 @@ class Conversation {
   /// Gives back what it owns; the conversation ends here.
   void abandon(Workspace& workspace) noexcept;
 
+  /// It goes on where another process's left off: there have been requests.
+  void note_earlier_requests() noexcept { has_received_ = true; }
+
   [[nodiscard]] Awaited awaited() const noexcept;
   /// Between two requests, or before the first: it owns nothing, and another one could go on in its place.
   [[nodiscard]] bool is_at_rest() const noexcept { return partial_ == nullptr && !is_over_; }
@@ -90,7 +106,7 @@ class Conversation {
   [[nodiscard]] bool receives_directly() const noexcept;
   std::size_t answer_all(http::RequestParser& parser, ReadBuffer& buffer, bool& is_head_judged,
                          Workspace& workspace);
-  bool judge_head(const http::RequestParser& parser, std::size_t unread_size, Workspace& workspace);
+  bool judge_head(const http::RequestParser& parser, std::string_view unread, Workspace& workspace);
   void set_rest_aside(bool is_head_judged, Workspace& workspace);
   void end(Workspace& workspace) noexcept;
 

@@ -51,6 +51,9 @@ class Service {
   /// Answers a request that was not complete in time, and closes.
   void answer_timeout(const http::Request& request, WriteBuffer& out);
 
+  /// The last response, and how many there were.
+  [[nodiscard]] const http::ResponseWriter& responses() const noexcept { return response_writer_; }
+
   [[nodiscard]] bool storage_is_large() const noexcept;
   /// Gives back what large bodies made the codec take.
   void release_spare();

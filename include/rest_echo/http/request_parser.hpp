@@ -46,9 +46,10 @@ class RequestParser {
   [[nodiscard]] bool has_body_begun(std::size_t unread_size) const noexcept {
     return unread_size > head_size_;
   }
-  /// Octets that the whole message will take at least, as far as is known.
+  /// Octets that the whole message will take at least, as far as is known: a length counts only once the whole
+  /// head has been found good.
   [[nodiscard]] std::size_t message_size_expected() const noexcept {
-    return head_size_ + length_.content_length();
+    return is_head_complete() ? head_size_ + length_.content_length() : 0;
   }
 
   /// When the body is complete: its content, decoded.

@@ -29,6 +29,12 @@ struct ResponseHead {
 /// Writes responses (RFC 9112 §4) behind one another into a WriteBuffer.
 class ResponseWriter {
  public:
+  /// What the last response was.
+  struct Written {
+    Status status = Status::ok;
+    std::size_t content_size = 0;
+  };
+
   ResponseWriter();
 
   /// The time that Date tells from now on. Cheap while the second is the same.
@@ -49,8 +55,20 @@ class ResponseWriter {
   [[nodiscard]] char* begin(WriteBuffer& out, const ResponseHead& head, std::size_t content_size_max);
   void end(WriteBuffer& out, const char* content_end);
 
+  [[nodiscard]] const Written& last() const noexcept { return last_; }
+  /// Responses written so far, by the first digit of their status; 100 Continue does not count.
+  [[nodiscard]] const std::array<std::uint64_t, 6>& counts() const noexcept { return counts_; }
+
  private:
+  void note(Status status, std::size_t content_size) noexcept {
+    last_ = {status, content_size};
+    ++counts_[static_cast<std::size_t>(status) / 100];
+  }
+
   Date date_;
+  Written last_;
+  std::array<std::uint64_t, 6> counts_{};
+  Status status_begun_ = Status::ok;
   /// For the common 200: status line to `Content-Length: `, by media type, prepared once a second.
   std::array<std::string, 3> prepared_;
   /// The digits of the last Content-Length: begin() leaves room for as many.

@@ -5,11 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "rest_echo/echo/conversation.hpp"
 #include "rest_echo/http/limits.hpp"
 #include "rest_echo/net/connection_table.hpp"
+#include "rest_echo/net/counters.hpp"
 #include "rest_echo/net/deadline_list.hpp"
 #include "rest_echo/net/load_table.hpp"
 #include "rest_echo/net/poller.hpp"
@@ -22,6 +24,8 @@ namespace rest_echo::net {
 struct EventLoopOptions {
   http::Limits limits;
   json::Mode json_mode = json::Mode::typed;
+  /// Written to stdout.
+  std::optional<echo::AccessLog::Format> access_log;
   /// Further ones wait in the kernel's backlog.
   std::size_t connection_count_max = 65536;
   /// From a request's first octet to the end of its head; a new connection has as long to begin one.
@@ -62,17 +66,21 @@ class EventLoop {
   /// seat.
   int run();
 
+  [[nodiscard]] const Counters& counters() const noexcept { return counters_; }
+
  private:
   void read_clocks() noexcept;
   [[nodiscard]] int timeout_ms() const noexcept;
 
   [[nodiscard]] bool is_finished() const noexcept;
+  [[nodiscard]] bool is_awaiting_handed_over() const noexcept;
   void take_signals();
   void start_draining();
   void stop_listening();
   void retire();
 
   void accept_from(int listener);
+  Connection* admit(UniqueFd fd);
   void stop_accepting(std::int64_t until_ms) noexcept;
   void go_on_accepting() noexcept;
   [[nodiscard]] bool is_listener(int fd) const noexcept;
@@ -94,6 +102,9 @@ class EventLoop {
   void expire();
   void destroy_closing();
   void release_spare();
+  void count();
+  void speak_to(const Connection& connection) noexcept;
+  void write_access_log(int wait_ms);
 
   [[nodiscard]] DeadlineList& list_of(Wait wait) noexcept {
     return deadlines_[static_cast<std::size_t>(wait)];
@@ -112,14 +123,19 @@ class EventLoop {
   bool is_draining_ = false;
   bool is_retiring_ = false;
   bool is_accepting_ = true;
-  std::int64_t grace_end_ms_ = 0;     // while draining
-  std::int64_t accept_again_ms_ = 0;  // while not accepting
+  std::int64_t repeat_counts_ms_ = 0;  // while draining: when another signal ends at once
+  std::int64_t grace_end_ms_ = 0;      // while draining
+  std::int64_t accept_again_ms_ = 0;   // while not accepting
   std::int64_t accept_logged_ms_ = -1'000'000;
   std::int64_t spare_released_ms_ = 0;
   std::size_t published_count_ = 0;     // what the table says of us
   std::int32_t balanced_version_ = -1;  // of the table, when last looked at
   bool is_balance_due_ = false;         // too many connections, but none that can be handed over yet
   int exit_status_ = 0;
+  Counters counters_;
+  std::array<std::uint64_t, 6> counted_responses_{};  // of the service's, those already in counters_
+  std::vector<std::string> clients_;  // numeric addresses by descriptor, where there is an access log
+  std::int64_t access_log_written_ms_ = 0;
 };
 
 }  // namespace rest_echo::net

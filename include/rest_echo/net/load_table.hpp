@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -7,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "rest_echo/net/counters.hpp"
 #include "rest_echo/net/unique_fd.hpp"
 
 namespace rest_echo::net {
@@ -19,6 +21,7 @@ namespace rest_echo::net {
 /// taken waits for the next that sits there.
 class LoadTable {
  public:
+  static constexpr std::size_t kCounterCount = sizeof(Counters) / sizeof(std::uint64_t);
   static constexpr std::size_t kCountMax = INT32_MAX;
 
   /// Before forking. Throws std::system_error where the kernel refuses memory or sockets.
@@ -26,14 +29,17 @@ class LoadTable {
   LoadTable(const LoadTable&) = delete;
   LoadTable& operator=(const LoadTable&) = delete;
 
-  /// A worker with no connections yet takes the seat.
-  void open(std::size_t seat) noexcept;
+  /// A worker with no connections yet takes the seat, and goes on counting where the last one there ended.
+  Counters open(std::size_t seat) noexcept;
   /// Nothing more is to be handed to the seat; what already was is to be taken while is_awaited().
   void close(std::size_t seat) noexcept;
   /// Whether sockets handed to the seat are still under way.
   [[nodiscard]] bool is_awaited(std::size_t seat) const noexcept;
 
   void set_count(std::size_t seat, std::size_t connection_count) noexcept;
+  void set_counters(std::size_t seat, const Counters& counters) noexcept;
+  /// Of all seats together.
+  [[nodiscard]] Counters counters() const noexcept;
   /// Changes whenever a count does.
   [[nodiscard]] std::int32_t version() const noexcept;
 
@@ -42,19 +48,25 @@ class LoadTable {
   [[nodiscard]] std::optional<std::size_t> reserve_less_loaded(std::size_t seat,
                                                                std::size_t connection_count) noexcept;
   /// Sends the socket to the seat's queue; the caller's own descriptor stays open. On failure: cancelled.
-  [[nodiscard]] bool hand_over(std::size_t seat, int fd) noexcept;
+  /// `was_served` tells whether it has had an answer.
+  [[nodiscard]] bool hand_over(std::size_t seat, int fd, bool was_served) noexcept;
   void cancel(std::size_t seat) noexcept;
 
   /// Readable while a socket waits in the seat's queue.
   [[nodiscard]] int queue_fd(std::size_t seat) const noexcept { return queues_[seat].receiving.get(); }
+  struct HandedOver {
+    UniqueFd fd;
+    bool was_served = false;
+  };
   /// The next socket of the seat's queue, if any; it is counted there until the next set_count().
-  [[nodiscard]] UniqueFd take(std::size_t seat) noexcept;
+  [[nodiscard]] HandedOver take(std::size_t seat) noexcept;
 
  private:
   struct alignas(64) Entry {
     std::atomic<std::int32_t> count{0};
     std::atomic<std::int32_t> reserved{0};  // handed over and not yet taken
     std::atomic<bool> is_open{false};
+    std::array<std::atomic<std::uint64_t>, kCounterCount> counters{};
 
     [[nodiscard]] std::int32_t load() const noexcept { return count.load() + reserved.load(); }
   };
@@ -68,6 +80,7 @@ class LoadTable {
     UniqueFd sending;
   };
 
+  [[nodiscard]] Counters counters_of(std::size_t seat) const noexcept;
   [[nodiscard]] Entry& entry(std::size_t seat) const noexcept { return entries_.get()[1 + seat]; }
 
   std::size_t seat_count_;

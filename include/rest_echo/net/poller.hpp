@@ -12,7 +12,12 @@
 namespace rest_echo::net {
 
 /// What readiness a descriptor is watched for. Errors and hang-ups are always reported.
-enum class Interest : std::uint32_t { none = 0, readable = EPOLLIN, writable = EPOLLOUT };
+enum class Interest : std::uint32_t {
+  readable = EPOLLIN,
+  writable = EPOLLOUT,
+  /// For a listening socket that other processes watch too: one of them is woken, not all. Only for add().
+  readable_by_one = EPOLLIN | EPOLLEXCLUSIVE,
+};
 
 /// Level-triggered epoll. A descriptor leaves by being closed, unless its socket is open elsewhere too.
 class Poller {

@@ -1,11 +1,16 @@
 #pragma once
 
+#include <cstdint>
 #include <initializer_list>
 #include <optional>
 
 #include "rest_echo/net/unique_fd.hpp"
 
 namespace rest_echo::net {
+
+/// A signal that is repeated within this time is the same wish: `timeout` tells the process and then its
+/// group, and launchers forward what the terminal has sent already.
+inline constexpr std::int64_t kRepeatedSignalMs = 50;
 
 /// Whether a terminal could hang up on this process.
 [[nodiscard]] bool has_controlling_terminal() noexcept;

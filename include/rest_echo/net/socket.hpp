@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/socket.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -12,6 +14,14 @@
 #include "rest_echo/net/unique_fd.hpp"
 
 namespace rest_echo::net {
+
+struct SocketAddress {
+  sockaddr_storage storage{};
+  socklen_t size = 0;
+};
+
+/// Reads a numeric IPv4 or IPv6 address. Names are not looked up.
+[[nodiscard]] std::optional<SocketAddress> read_address(const std::string& host, std::uint16_t port);
 
 /// Whether `host` is a numeric IPv4 or IPv6 address. Names are not looked up.
 [[nodiscard]] bool is_numeric_host(std::string_view host) noexcept;
@@ -28,9 +38,23 @@ struct ListenOptions {
   bool reuses_port = false;
 };
 
+/// A Unix socket's file. Removed with its owner, unless another socket has come to have the path.
+class UnixSocketFile {
+ public:
+  UnixSocketFile() = default;
+  explicit UnixSocketFile(std::string path);
+  UnixSocketFile(UnixSocketFile&& other) noexcept;
+  UnixSocketFile& operator=(UnixSocketFile&& other) noexcept;
+  ~UnixSocketFile();
+
+ private:
+  std::string path_;  // empty: none
+  std::uint64_t inode_ = 0;
+};
+
 struct Listeners {
   std::vector<UniqueFd> fds;  ///< non-blocking, listening
-  std::uint16_t port = 0;
+  std::uint16_t port = 0;     ///< 0 where only a Unix socket listens
   /// Where they listen, such as `[::]:3000`.
   std::vector<std::string> addresses;
   bool has_fallen_back_to_ipv4 = false;
@@ -48,6 +72,18 @@ struct ListenError {
 /// connections over the sockets (SO_REUSEPORT).
 [[nodiscard]] Result<std::vector<Listeners>, ListenError> listen_on_shared_port(const ListenOptions& options,
                                                                                 std::size_t count);
+
+/// Listens on a Unix socket too, in each of `listeners`, which share it. A file that nobody listens on any
+/// more is replaced.
+[[nodiscard]] Result<UnixSocketFile, ListenError> listen_on_unix(const std::string& path, int backlog,
+                                                                 std::vector<Listeners>& listeners);
+
+/// Takes listening sockets that this process was started with, from descriptor 3 on (sd_listen_fds(3)), for
+/// each of `count` workers to share.
+[[nodiscard]] Result<std::vector<Listeners>, ListenError> inherit_listeners(int fd_count, std::size_t count);
+
+/// The numeric address of the connection's peer; `unix` for a Unix socket's.
+[[nodiscard]] std::string describe_peer(int fd);
 
 /// Octets moved, 0 at the end of input, or why not.
 struct Transfer {

@@ -9,7 +9,8 @@ namespace rest_echo::net {
 /// Owns a file descriptor, or none (-1).
 class UniqueFd {
  public:
-  explicit UniqueFd(int fd = -1) noexcept : fd_(fd) {}
+  UniqueFd() noexcept = default;
+  explicit UniqueFd(int fd) noexcept : fd_(fd) {}
   UniqueFd(const UniqueFd&) = delete;
   UniqueFd(UniqueFd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
   UniqueFd& operator=(UniqueFd other) noexcept {
@@ -24,7 +25,7 @@ class UniqueFd {
   [[nodiscard]] bool is_open() const noexcept { return fd_ != -1; }
 
  private:
-  int fd_;
+  int fd_ = -1;
 };
 
 }  // namespace rest_echo::net
