@@ -536,6 +536,17 @@ TEST(RequestParser, TellsHowFarItHasCome) {
   EXPECT_EQ(parser.message_size(), wire.size() - 1);
 }
 
+// Room is made for the message expected: a length that nothing has judged yet must not decide how much.
+TEST(RequestParser, ExpectsNothingBeforeTheHeadIsComplete) {
+  const Limits limits;
+  for (const std::string length : {"1000", "999999999999", "18446744073709551615"}) {
+    RequestParser parser(limits);
+    const std::string wire = "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: " + length + "\r\nA";
+    EXPECT_EQ(parser.parse_head(wire), RequestParser::Outcome::need_more);
+    EXPECT_EQ(parser.message_size_expected(), 0U) << length;
+  }
+}
+
 TEST(RequestParser, TheRequestLineIsWholeWhereverItIsCut) {
   const Limits limits;
   for (const std::string version : {"1.0", "1.1", "1.7"}) {
