@@ -11,6 +11,7 @@
 #include "rest_echo/app/healthcheck.hpp"
 #include "rest_echo/app/options.hpp"
 #include "rest_echo/app/service_manager.hpp"
+#include "rest_echo/app/start_up_memory.hpp"
 #include "rest_echo/cluster/cpu_budget.hpp"
 #include "rest_echo/cluster/worker_group.hpp"
 #include "rest_echo/net/event_loop.hpp"
@@ -93,6 +94,7 @@ int serve(const app::Options& options) {
     if (options.is_pinned) cluster::pin_to_allowed_cpu(0);
     net::EventLoop loop(options.event_loop, std::move(listeners.front()));
     announce_ready();
+    app::release_start_up_memory();
     status = loop.run();
     counters = loop.counters();
   } else {
@@ -101,6 +103,7 @@ int serve(const app::Options& options) {
                                 .announce = announce,
                                 .announce_ready = announce_ready},
                                options.event_loop, std::move(listeners));
+    app::release_start_up_memory();
     status = group.run();
     counters = group.counters();
   }
