@@ -15,9 +15,19 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from .peers import INSTALLED
+
 CGROUP = Path("/sys/fs/cgroup")
 PERIOD_US = 100_000
-_CONTAINER_FOLDERS = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", "/opt")
+_NOT_MOUNTED = (
+    "proc",
+    "sys",
+    "dev",
+    "run",
+    "tmp",
+    "boot",
+    "lost+found",
+)  # the container has its own, or needs none
 _IMAGE = "rest-echo-compare-empty"
 
 
@@ -36,8 +46,10 @@ class Quota:
         share = f"{self.cpus:g} CPU"
         return {
             "none": "no quota",
-            "docker": f"docker --cpus={self.cpus:g}, host network, the machine's own folders mounted",
-            "podman": f"podman --cpus={self.cpus:g}, host network, the machine's own folders mounted",
+            "docker": f"docker --cpus={self.cpus:g}, host network, the machine's own folders mounted; "
+            "start-up times include the engine's",
+            "podman": f"podman --cpus={self.cpus:g}, host network, the machine's own folders mounted; "
+            "start-up times include the engine's",
             "cgroup2": f"cgroup v2 quota of {share} (cpu.max)",
             "cgroup1": f"cgroup v1 quota of {share} (cpu.cfs_quota_us)",
             "systemd": f"systemd scope with CPUQuota={self.cpus * 100:.0f}%",
@@ -97,25 +109,27 @@ class Quota:
             return None
         deadline = time.monotonic() + timeout_s
         while time.monotonic() < deadline:
-            done = subprocess.run(
-                [self.engine, "inspect", "--format", "{{.State.Pid}}", container_name(name)],
-                capture_output=True,
-                text=True,
-                check=False,
-            )
+            done = self._engine("inspect", "--format", "{{.State.Pid}}", container_name(name))
             if done.returncode == 0 and done.stdout.strip().isdigit() and int(done.stdout) > 0:
                 return int(done.stdout)
             time.sleep(0.02)
         return None
 
+    def _engine(self, *words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([self.engine, *words], capture_output=True, text=True, check=False)
+
     def end_container(self, name: str) -> None:
+        """Ends the container, if there is one."""
         if self.method in ("docker", "podman"):
-            subprocess.run(
-                [self.engine, "rm", "--force", container_name(name)], capture_output=True, check=False
-            )
+            # Killed first: as process 1 of its container a program without a handler ignores SIGTERM, and
+            # `rm` would wait for it.
+            for words in (["kill"], ["rm", "--force"]):
+                self._engine(*words, container_name(name))
 
     def remove(self) -> None:
-        """Removes the groups we made; they are empty once their servers have ended."""
+        """Removes the groups or the image we made; groups are empty once their servers have ended."""
+        if self.method in ("docker", "podman"):
+            self._engine("rmi", _IMAGE)
         groups = [*reversed(self._made), *([self.parent] if self.parent else [])]
         for group in groups:
             for _ in range(50):
@@ -139,17 +153,12 @@ def container_command(
     """An empty image in which the machine's own folders stand: the same binaries as outside, only the quota
     is new.
     """
-    from .peers import ROOT  # late: peers does not need quotas, and this needs one path only
-
-    mounts = [path for path in (*_CONTAINER_FOLDERS, str(ROOT), str(folder)) if os.path.isdir(path)]
     program = shutil.which(words[0], path=env.get("PATH")) or words[0]
-    if not any(program.startswith(mount.rstrip("/") + "/") for mount in mounts):
-        mounts.append(os.path.dirname(os.path.abspath(program)))
+    folders = [f"/{name}" for name in sorted(os.listdir("/")) if name not in _NOT_MOUNTED]
     command = [
         engine,
         "run",
         "--rm",
-        "--init",
         "--name",
         container,
         f"--cpus={cpus:g}",
@@ -157,8 +166,14 @@ def container_command(
         "--tmpfs=/tmp",
         f"--workdir={folder}",
     ]
-    for mount in dict.fromkeys(mounts):
-        command += ["--volume", f"{mount}:{mount}:ro"]
+    for path in folders:
+        if os.path.isdir(path):
+            command += ["--volume", f"{path}:{path}:ro"]
+    for path in {str(folder), os.path.dirname(os.path.abspath(program))}:
+        if path.startswith("/tmp/"):
+            command += ["--volume", f"{path}:{path}:ro"]
+    if INSTALLED.is_dir():  # some peers write their state beside what they were built to
+        command += ["--volume", f"{INSTALLED}:{INSTALLED}"]
     for key, value in env.items():
         if os.environ.get(key) != value:
             command += ["--env", f"{key}={value}"]

@@ -153,6 +153,7 @@ class Server:
             self._own.end()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=5)
+        self.quota.end_container(self.peer.name)  # again, in case it only came up meanwhile
         self._process = self._own = None
 
 

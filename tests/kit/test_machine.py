@@ -103,7 +103,14 @@ class QuotaTest(unittest.TestCase):
             "docker", 1.0, "box", [sys.executable, "server.py"], env, Path("/usr/share")
         )
         self.assertEqual(words[:2], ["docker", "run"])
-        for expected in ("--cpus=1", "--network=host", "PORT=8080", "/usr:/usr:ro", "--workdir=/usr/share"):
+        for expected in (
+            "--cpus=1",
+            "--network=host",
+            "PORT=8080",
+            "/usr:/usr:ro",
+            "/etc:/etc:ro",
+            "--workdir=/usr/share",
+        ):
             self.assertIn(expected, words)
         self.assertEqual(words[-2:], [sys.executable, "server.py"])
         self.assertNotIn(f"HOME={os.environ.get('HOME')}", words, "only what is new is passed on")
