@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,12 @@ inline void expect_answers(const std::vector<AnswerRow>& rows, Mode mode) {
           << row.name << (mode == Mode::typed ? ", typed" : ", generic") << ", padding " << int{padding};
     }
   }
+}
+
+inline std::string joined(std::initializer_list<std::string_view> pieces) {
+  std::string text;
+  for (const std::string_view piece : pieces) text += piece;
+  return text;
 }
 
 inline std::string repeat(std::string_view unit, std::size_t count) {

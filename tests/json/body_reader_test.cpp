@@ -8,10 +8,10 @@ namespace {
 using namespace std::string_literals;
 
 /// Puts members into a Body's only colour.
-std::string color(std::string_view members) { return R"({"colors":[{)" + std::string(members) + "}]}"; }
+std::string color(std::string_view members) { return R"({"colors":[{)"s + std::string(members) + "}]}"; }
 
 /// Puts members into the code of a Body's only colour.
-std::string code(std::string_view members) { return color(R"("code":{)" + std::string(members) + "}"); }
+std::string code(std::string_view members) { return color(R"("code":{)"s + std::string(members) + "}"); }
 
 const std::string kOneColor = R"({"colors":[{"code":{}}]})";
 
@@ -86,17 +86,17 @@ TEST(BodyReader, DropsUnknownMembers) {
       std::string(5000, '9');
   expect_answers(
       {
-          {"in the body", "{" + unknown + "}", R"({"colors":null})"},
+          {"in the body", "{"s + unknown + "}", R"({"colors":null})"},
           {"in a colour", color(unknown), kOneColor},
           {"in a code", code(unknown), kOneColor},
           {"around a known one", R"({"a":1,"colors":[],"b":{}})", R"({"colors":[]})"},
-          {"1024 open", R"({"x":)" + repeat("[", 1023) + repeat("]", 1023) + "}", R"({"colors":null})"},
-          {"1025 open", R"({"x":)" + repeat("[", 1024) + repeat("]", 1024) + "}", "too_deep 1028"},
-          {"1024 open in a colour", color(R"("x":)" + repeat("[", 1021) + repeat("]", 1021)), kOneColor},
-          {"1025 open in a colour", color(R"("x":)" + repeat("[", 1022) + repeat("]", 1022)),
+          {"1024 open", R"({"x":)"s + repeat("[", 1023) + repeat("]", 1023) + "}", R"({"colors":null})"},
+          {"1025 open", R"({"x":)"s + repeat("[", 1024) + repeat("]", 1024) + "}", "too_deep 1028"},
+          {"1024 open in a colour", color(R"("x":)"s + repeat("[", 1021) + repeat("]", 1021)), kOneColor},
+          {"1025 open in a colour", color(R"("x":)"s + repeat("[", 1022) + repeat("]", 1022)),
            "too_deep 1037"},
           {"1025 open in a code, objects",
-           code(R"("x":)" + repeat(R"({"":)", 1021) + "1" + repeat("}", 1021)), "too_deep 4104"},
+           code(R"("x":)"s + repeat(R"({"":)", 1021) + "1" + repeat("}", 1021)), "too_deep 4104"},
           {"space in an array", R"({"x":[1 2]})", "invalid_json 8"},
           {"wrong literal", R"({"x":[tru]})", "invalid_json 9"},
           {"leading zero", R"({"x":01})", "invalid_json 6"},
@@ -161,7 +161,7 @@ TEST(BodyReader, ReadsInt64) {
           {"too small", code(R"("rgba":[1,-9223372036854775809])"), "type_mismatch 30 /colors/0/code/rgba/1"},
           {"20 digits", code(R"("rgba":[18446744073709551616])"), "type_mismatch 28 /colors/0/code/rgba/0"},
           {"wraps to 1", code(R"("rgba":[18446744073709551617])"), "type_mismatch 28 /colors/0/code/rgba/0"},
-          {"5000 digits", code(R"("rgba":[)" + std::string(5000, '9') + "]"),
+          {"5000 digits", code(R"("rgba":[)"s + std::string(5000, '9') + "]"),
            "type_mismatch 28 /colors/0/code/rgba/0"},
           {"digits, then a letter", code(R"("rgba":[99999999999999999999x])"), "invalid_json 48"},
           {"1.0", code(R"("rgba":[1.0])"), "type_mismatch 28 /colors/0/code/rgba/0"},
@@ -213,11 +213,11 @@ TEST(BodyReader, RefusesOtherTypes) {
           {"an earlier duplicate is right", R"({"colors":[],"colors":1})", "type_mismatch 22 /colors"},
           {"the first in document order", color(R"("code":{"hex":1},"color":2)"),
            "type_mismatch 26 /colors/0/code/hex"},
-          {"tenth colour", R"({"colors":[)" + repeat("{},", 10) + "1]}", "type_mismatch 41 /colors/10"},
+          {"tenth colour", R"({"colors":[)"s + repeat("{},", 10) + "1]}", "type_mismatch 41 /colors/10"},
           {"bad grammar later", R"({"colors":1,})", "invalid_json 12"},
           {"bad UTF-8 later", "{\"colors\":1,\"a\":\"\xFF\"}", "invalid_utf8 17"},
           {"content later", R"({"colors":1} x)", "invalid_json 13"},
-          {"too deep later", R"({"colors":1,"a":)" + repeat("[", 1024), "too_deep 1039"},
+          {"too deep later", R"({"colors":1,"a":)"s + repeat("[", 1024), "too_deep 1039"},
           {"grammar of a wrong value", R"({"colors":{"a":}})", "invalid_json 15"},
           {"grammar of a wrong number", R"({"colors":01})", "invalid_json 11"},
           {"names inside a wrong value", R"({"colors":{"colors":[1]}})", "type_mismatch 10 /colors"},
@@ -229,13 +229,13 @@ TEST(BodyReader, ReadsStringsOfAnySize) {
   Echo echo;
   for (std::size_t size = 0; size <= 100; ++size) {
     const std::string plain(size, 'x');
-    const std::string member = size == 0 ? "" : R"("color":")" + plain + R"(",)";
-    EXPECT_EQ(echo.answer(color(R"("color":")" + plain + '"'), Mode::typed), color(member + R"("code":{})"))
+    const std::string member = size == 0 ? "" : R"("color":")"s + plain + R"(",)";
+    EXPECT_EQ(echo.answer(color(R"("color":")"s + plain + '"'), Mode::typed), color(member + R"("code":{})"))
         << size;
-    EXPECT_EQ(echo.answer(color(R"("color":"\u0078)" + plain + R"(\n")"), Mode::typed),
-              color(R"("color":"x)" + plain + R"(\n","code":{})"))
+    EXPECT_EQ(echo.answer(color(R"("color":"\u0078)"s + plain + R"(\n")"), Mode::typed),
+              color(R"("color":"x)"s + plain + R"(\n","code":{})"))
         << size;
-    EXPECT_EQ(echo.answer(R"({")" + plain + R"(":1})", Mode::typed), R"({"colors":null})") << size;
+    EXPECT_EQ(echo.answer(R"({")"s + plain + R"(":1})", Mode::typed), R"({"colors":null})") << size;
   }
 }
 
@@ -253,7 +253,7 @@ TEST(BodyReader, KeepsToTheOutputBound) {
   for (const std::string_view unit : {"{},", "null,", R"({"code":{"rgba":[null,null,null,null,null]}},)",
                                       R"({"color":"\u0000","hex":1},)", R"({"code":{"rgba":[-0,1]}},)"}) {
     for (const std::size_t count : {1U, 2U, 100U, 5000U}) {
-      const std::string text = R"({"colors":[)" + repeat(unit, count) + "{}]}";
+      const std::string text = R"({"colors":[)"s + repeat(unit, count) + "{}]}";
       const std::optional<std::string> written = echo.write(text, Mode::typed);
       ASSERT_TRUE(written) << unit;
       EXPECT_LE(written->size(), 4 * text.size() + 16) << unit;

@@ -12,6 +12,8 @@
 namespace rest_echo::json {
 namespace {
 
+using namespace std::string_literals;
+
 /// Views to the text of a literal with padding behind it.
 template <std::size_t N>
 struct PaddedLiteral {
@@ -66,7 +68,7 @@ TEST(BodyWriter, WritesEveryComponent) {
     body.clear(0);
     body.set_colors_empty();
     body.append_number(body.append_color().code.rgba, number);
-    EXPECT_EQ(write(body), R"({"colors":[{"code":{"rgba":[)" + std::to_string(number) + "]}}]}");
+    EXPECT_EQ(write(body), R"({"colors":[{"code":{"rgba":[)"s + std::to_string(number) + "]}}]}");
   }
 }
 

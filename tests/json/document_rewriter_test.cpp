@@ -102,14 +102,16 @@ TEST(DocumentRewriter, RewritesStringsOfAnySizeWithAnEscapeAnywhere) {
   Echo echo;
   for (std::size_t size = 0; size <= 70; ++size) {
     const std::string plain(size, 'x');
-    EXPECT_EQ(echo.answer("[\"" + plain + "\"]", Mode::generic), "[\"" + plain + "\"]");
-    EXPECT_EQ(echo.answer("\"" + plain + "\"", Mode::generic), "\"" + plain + "\"");
+    for (const std::string& text : {joined({"[\"", plain, "\"]"}), joined({"\"", plain, "\""})}) {
+      EXPECT_EQ(echo.answer(text, Mode::generic), text);
+    }
     for (std::size_t offset = 0; offset <= size; ++offset) {
       const std::string head(offset, 'x');
       const std::string tail(size - offset, 'y');
-      const std::string expected = "\"" + head + "\\n" + tail + "\"";
-      EXPECT_EQ(echo.answer("\"" + head + "\\u000A" + tail + "\"", Mode::generic), expected);
-      EXPECT_EQ(echo.answer("{\"" + head + "\\n" + tail + "\":0}", Mode::generic), "{" + expected + ":0}");
+      EXPECT_EQ(echo.answer(joined({"\"", head, "\\u000A", tail, "\""}), Mode::generic),
+                joined({"\"", head, "\\n", tail, "\""}));
+      EXPECT_EQ(echo.answer(joined({"{\"", head, "\\u006E", tail, "\" :0}"}), Mode::generic),
+                joined({"{\"", head, "n", tail, "\":0}"}));
     }
   }
 }
@@ -119,7 +121,7 @@ TEST(DocumentRewriter, NeverWritesMoreThanItReadAndIsIdempotent) {
   for (const std::string_view unit : {"\"\\u0000\",", "\"\\\"\",", "1,", "{},", "[],", "\"\",",
                                       "{\"\\\\\":\"\\t\"},", "1.5e-7,", "true,", "false,", "null,"}) {
     for (const std::size_t count : {1U, 7U, 64U, 3000U}) {
-      const std::string text = "[" + repeat(unit, count) + "0]";
+      const std::string text = "["s + repeat(unit, count) + "0]";
       const std::optional<std::string> written = echo.write(text, Mode::generic);
       ASSERT_TRUE(written) << unit;
       EXPECT_LE(written->size(), text.size()) << unit;

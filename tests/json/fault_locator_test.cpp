@@ -192,22 +192,22 @@ TEST(FaultLocator, FindsIllFormedUtf8) {
                                "\xFE",
                                "\xFF"}) {
     const std::string octets = sequence;
-    rows.push_back({"in a string", "{\"a\":\"bc" + octets + "\"}", "invalid_utf8 8"});
-    rows.push_back({"in a key", "{\"" + octets + "\":1}", "invalid_utf8 2"});
-    rows.push_back({"outside a string", "[1," + octets + "]", "invalid_utf8 3"});
-    rows.push_back({"behind the document", "{} " + octets, "invalid_utf8 3"});
-    rows.push_back({"behind an escape", "\"\\n" + octets + "\"", "invalid_utf8 3"});
-    rows.push_back({"cut off", "\"" + octets, "invalid_utf8 1"});
+    rows.push_back({"in a string", "{\"a\":\"bc"s + octets + "\"}", "invalid_utf8 8"});
+    rows.push_back({"in a key", "{\""s + octets + "\":1}", "invalid_utf8 2"});
+    rows.push_back({"outside a string", "[1,"s + octets + "]", "invalid_utf8 3"});
+    rows.push_back({"behind the document", "{} "s + octets, "invalid_utf8 3"});
+    rows.push_back({"behind an escape", "\"\\n"s + octets + "\"", "invalid_utf8 3"});
+    rows.push_back({"cut off", "\""s + octets, "invalid_utf8 1"});
     rows.push_back({"alone", octets, "invalid_utf8 0"});
-    rows.push_back({"in a number", "[1" + octets + "]", "invalid_utf8 2"});
-    rows.push_back({"in a literal", "[tr" + octets + "ue]", "invalid_utf8 3"});
+    rows.push_back({"in a number", "[1"s + octets + "]", "invalid_utf8 2"});
+    rows.push_back({"in a literal", "[tr"s + octets + "ue]", "invalid_utf8 3"});
   }
   expect_faults(rows);
 
   std::vector<AnswerRow> accepted;
   for (const char* sequence : {"\x7F", "\xC2\x80", "\xDF\xBF", "\xE0\xA0\x80", "\xED\x9F\xBF", "\xEE\x80\x80",
                                "\xEF\xBF\xBF", "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF"}) {
-    const std::string text = "[\"" + std::string(sequence) + "\"]";
+    const std::string text = "[\""s + std::string(sequence) + "\"]";
     accepted.push_back({"well-formed", text, text});
   }
   expect_answers(accepted, Mode::generic);
@@ -222,14 +222,14 @@ TEST(FaultLocator, ReportsTheFirstFaultInOctetOrder) {
       {"lone surrogate, then UTF-8", "\"\\ud800\xFF\"", "invalid_json 1"},
       {"cut off before UTF-8 is complete", "[\"\xE2\x82", "invalid_utf8 2"},
       {"depth, then UTF-8", std::string(1025, '[') + "\xFF", "too_deep 1024"},
-      {"UTF-8, then depth", "[\"\xFF\"," + std::string(1025, '['), "invalid_utf8 2"},
+      {"UTF-8, then depth", "[\"\xFF\","s + std::string(1025, '['), "invalid_utf8 2"},
       {"grammar at the bracket too deep", std::string(1023, '[') + "{[", "invalid_json 1024"},
       {"depth, then grammar", std::string(1025, '[') + "}", "too_deep 1024"},
   });
 }
 
 TEST(FaultLocator, CountsOpenContainersOnly) {
-  const std::string wide = "[" + repeat("[[]],", 3000) + "[]]";
+  const std::string wide = "["s + repeat("[[]],", 3000) + "[]]";
   EXPECT_EQ(locate_fault(wide, Mode::generic).has_value(), false);
   expect_faults({
       {"1025 arrays", repeat("[", 1025) + repeat("]", 1025), "too_deep 1024"},
@@ -241,11 +241,11 @@ TEST(FaultLocator, CountsOpenContainersOnly) {
 TEST(FaultLocator, IsLinear) {
   // A pointer built for every element, or a second pass for each level, would take minutes.
   const std::size_t count = std::size_t{1} << 20;
-  EXPECT_EQ(locate_fault(R"({"colors":[)" + repeat("{},", count) + "1]}", Mode::typed)->pointer,
-            "/colors/" + std::to_string(count));
-  EXPECT_EQ(locate_fault("{\"" + std::string(count, 'a') + "\":1,}", Mode::typed)->code,
+  EXPECT_EQ(locate_fault(R"({"colors":[)"s + repeat("{},", count) + "1]}", Mode::typed)->pointer,
+            "/colors/"s + std::to_string(count));
+  EXPECT_EQ(locate_fault("{\""s + std::string(count, 'a') + "\":1,}", Mode::typed)->code,
             FaultCode::invalid_json);
-  EXPECT_EQ(locate_fault("[\"" + repeat("\\u0061", count) + "\",]", Mode::generic)->code,
+  EXPECT_EQ(locate_fault("[\""s + repeat("\\u0061", count) + "\",]", Mode::generic)->code,
             FaultCode::invalid_json);
 }
 

@@ -28,9 +28,11 @@ int main() {
   Echo echo;
   std::string text;
   for (std::size_t count = 0;; ++count) {
-    unsigned char size[4];
-    if (!read_exactly(reinterpret_cast<char*>(size), sizeof size)) break;
-    text.resize(size[0] | size[1] << 8U | size[2] << 16U | static_cast<std::size_t>(size[3]) << 24U);
+    unsigned char octets[4];
+    if (!read_exactly(reinterpret_cast<char*>(octets), sizeof octets)) break;
+    std::size_t size = 0;
+    for (unsigned i = 0; i < sizeof octets; ++i) size |= static_cast<std::size_t>(octets[i]) << (8 * i);
+    text.resize(size);
     if (!read_exactly(text.data(), text.size())) return 1;
     const char padding = kPaddings[count % sizeof kPaddings];
     write_sized(echo.answer(text, Mode::typed, padding));

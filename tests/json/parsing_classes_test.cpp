@@ -27,8 +27,8 @@ void expect_all(const std::vector<ClassRow>& rows, bool accepted) {
   for (const ClassRow& row : rows) {
     EXPECT_EQ(is_accepted(echo, row.text, Mode::generic), accepted) << row.name;
     EXPECT_EQ(is_accepted(echo, row.text, Mode::typed), accepted) << row.name;
-    EXPECT_EQ(is_accepted(echo, "{\"unknown\": " + row.text + "}", Mode::typed), accepted) << row.name;
-    EXPECT_EQ(is_accepted(echo, "[[], " + row.text + " ]", Mode::generic), accepted) << row.name;
+    EXPECT_EQ(is_accepted(echo, "{\"unknown\": "s + row.text + "}", Mode::typed), accepted) << row.name;
+    EXPECT_EQ(is_accepted(echo, "[[], "s + row.text + " ]", Mode::generic), accepted) << row.name;
   }
 }
 
@@ -50,7 +50,7 @@ TEST(ParsingClasses, AcceptsWhatIsValid) {
           {"number: 0e+1", "[0e+1]"},
           {"number: 0e1", "[0e1]"},
           {"number: behind a space", "[ 4]"},
-          {"number: close to zero", "[-0." + std::string(77, '0') + "1]"},
+          {"number: close to zero", "[-0."s + std::string(77, '0') + "1]"},
           {"number: integer with exponent", "[20e1]"},
           {"number: minus zero", "[-0]"},
           {"number: negative", "[-123]"},
@@ -72,7 +72,7 @@ TEST(ParsingClasses, AcceptsWhatIsValid) {
           {"object: NUL in a key", R"({"foo\u0000bar": 42})"},
           {"object: extreme numbers", R"({ "min": -1.0e+28, "max": 1.0e+28 })"},
           {"object: long strings",
-           "{\"x\":[{\"id\": \"" + std::string(40, 'x') + "\"}], \"id\": \"" + std::string(40, 'x') + "\"}"},
+           "{\"x\":[{\"id\": \""s + std::string(40, 'x') + "\"}], \"id\": \"" + std::string(40, 'x') + "\"}"},
           {"object: array in it", "{\"a\":[]}"},
           {"object: escapes", R"({"title":"\u041f\u043e\u043b" })"},
           {"object: line feeds", "{\n\"a\": \"b\"\n}"},
