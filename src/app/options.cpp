@@ -49,7 +49,7 @@ constexpr NumberKind kPort{"port", "N", kNoUnits, 0, 65535, "0 to 65535; 0 picks
 constexpr NumberKind kWorkerCount{"number of workers", "N|auto", kNoUnits, 1, 1024, "1 to 1024, or auto"};
 constexpr NumberKind kBacklog{"count", "N", kNoUnits, 1, 1 << 20, "1 to 1048576"};
 constexpr NumberKind kConnectionCount{"count", "N", kNoUnits, 1, 1 << 24, "1 to 16777216"};
-constexpr NumberKind kBodySize{"size", "SIZE", kSizeUnits, 1, 1LL << 30, "1 to 1G, with suffix k, M or G"};
+constexpr NumberKind kBodySize{"size", "SIZE", kSizeUnits, 1, 1LL << 28, "1 to 256M, with suffix k or M"};
 constexpr NumberKind kHeadSize{"size", "SIZE", kSizeUnits, 256, 1LL << 20, "256 to 1M, with suffix k or M"};
 constexpr NumberKind kTimeout{"duration", "TIME", kDurationUnits,
                               1,          kDayMs, "1ms to 24h, with unit ms, s, m or h"};

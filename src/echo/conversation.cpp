@@ -52,6 +52,13 @@ void Workspace::release_spare() {
   if (out.is_grown() && out.empty()) out.shrink();
 }
 
+void Workspace::reset() {
+  received.clear();
+  out.clear();
+  parser = http::RequestParser(limits);
+  service.release_spare();
+}
+
 bool Conversation::receives_directly() const noexcept {
   if (partial_ == nullptr || !partial_->parser.is_head_complete()) return false;
   return partial_->parser.message_size_expected() >= partial_->buffer.unread_size() + kDirectReceiveSizeMin;

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstring>
 #include <ctime>
+#include <new>
 #include <utility>
 
 #include "rest_echo/net/log.hpp"
@@ -84,18 +85,8 @@ int EventLoop::run() {
   while (!is_finished()) {
     const std::span<const epoll_event> events = poller_.wait(timeout_ms());
     read_clocks();
-    for (const epoll_event& event : events) {
-      if (Connection* connection = connections_.find(event.data.fd); connection != nullptr) {
-        take_event(*connection, event.events);
-      } else if (event.data.fd == signals_.fd()) {
-        take_signals();
-        if (exit_status_ != 0) return exit_status_;
-      } else if (is_listener(event.data.fd)) {
-        accept_from(event.data.fd);
-      } else if (seat_) {
-        take_handed_over();
-      }
-    }
+    for (const epoll_event& event : events) take_event(event);
+    if (exit_status_ != 0) break;
     expire();
     if (seat_) balance();
     destroy_closing();
@@ -107,7 +98,29 @@ int EventLoop::run() {
   count();
   access_log_written_ms_ = INT64_MIN / 2;
   if (workspace_.access_log) write_access_log(kAccessLogEndWaitMs);
-  return 0;
+  return exit_status_;
+}
+
+void EventLoop::take_event(const epoll_event& event) {
+  const int fd = event.data.fd;
+  Connection* const connection = connections_.find(fd);
+  try {
+    if (connection != nullptr) {
+      take_event(*connection, event.events);
+    } else if (fd == signals_.fd()) {
+      take_signals();
+    } else if (is_listener(fd)) {
+      accept_from(fd);
+    } else if (seat_) {
+      take_handed_over();
+    }
+  } catch (const std::bad_alloc&) {
+    // The one exception that may come up while serving: a body too large for this machine costs its
+    // connection.
+    log_line("out of memory");
+    workspace_.reset();
+    if (connection != nullptr) close_soon(*connection);
+  }
 }
 
 // Once a batch; a tick of the coarse clocks, about 4 ms, is fine enough for both uses.

@@ -50,6 +50,8 @@ class Workspace {
   /// Whether a large request has made something grow; release_spare() gives it back, when `out` is empty.
   [[nodiscard]] bool is_grown() const noexcept { return service.storage_is_large() || out.is_grown(); }
   void release_spare();
+  /// Forgets what is half done: the conversation that was at it is lost.
+  void reset();
 
   const http::Limits limits;
   Service service;

@@ -89,6 +89,7 @@ class EventLoop {
   void balance();
   [[nodiscard]] Connection* find_movable() noexcept;
 
+  void take_event(const epoll_event& event);
   void take_event(Connection& connection, std::uint32_t events);
   void read(Connection& connection);
   void write_unsent(Connection& connection);
