@@ -130,6 +130,7 @@ TEST(Options, HelpAndVersionGoToStandardOutput) {
         << finished.output;
   }
   const std::string version = run_server({"--version"}).output;
+  EXPECT_EQ(line_count(version), 1U) << version;
   EXPECT_TRUE(version.starts_with("rest-echo ")) << version;
   EXPECT_TRUE(contains(version, "g++ ") || contains(version, "clang ")) << version;
 }
@@ -158,8 +159,8 @@ TEST(Options, RefuseUnknownOnesAndGuess) {
 TEST(Options, RefuseMissingValues) {
   for (const NumberOption& option : kNumberOptions) {
     SCOPED_TRACE(option.name);
-    expect_refusal(run_server({option.name}), {option.name});
-    expect_refusal(run_server({option.name + "="}), {option.name});
+    expect_refusal(run_server({option.name}), {option.name, option.range});
+    expect_refusal(run_server({option.name + "="}), {option.name, option.range});
   }
 }
 
@@ -211,6 +212,13 @@ TEST(Options, EnvironmentCounts) {
 TEST(Options, EmptyVariablesCountAsAbsent) {
   EXPECT_NO_THROW(
       Server({}, {.environment = {"PORT=", "REST_ECHO_MAX_BODY=", "REST_ECHO_HOST=", "REST_ECHO_QUIET="}}));
+}
+
+TEST(Options, EmptyOwnPortVariableLeavesTheCommonOne) {
+  const std::uint16_t port = Server().port();
+  const std::vector<std::string> environment{"PORT=" + std::to_string(port), "REST_ECHO_PORT="};
+  Process process({.command = {server_program()}, .environment = environment});
+  EXPECT_TRUE(eventually([&] { return find_port(process.output()) == port; })) << process.errors();
 }
 
 TEST(Options, QuietVariableMayBeFalse) {

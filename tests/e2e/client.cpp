@@ -148,12 +148,10 @@ bool Client::has_received_within(Milliseconds patience) {
   return !received_.empty() || read_within(patience) == Read::some;
 }
 
-std::size_t Client::discard() {
-  while (read_within(Milliseconds{0}) == Read::some) {
-  }
-  const std::size_t size = received_.size();
-  received_.clear();
-  return size;
+std::size_t Client::discard_some(std::size_t size_max) {
+  std::string discarded(size_max, '\0');
+  const ssize_t size = ::recv(fd_.get(), discarded.data(), size_max, MSG_DONTWAIT);
+  return size > 0 ? static_cast<std::size_t>(size) : 0;
 }
 
 bool can_connect(std::uint16_t port, const std::string& host) {

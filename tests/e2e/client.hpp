@@ -58,8 +58,8 @@ class Client {
   [[nodiscard]] const std::string& received() const noexcept { return received_; }
   /// Whether octets come within this time, or have come.
   [[nodiscard]] bool has_received_within(Milliseconds patience);
-  /// Takes what is there, without waiting, and forgets it. Octets taken.
-  std::size_t discard();
+  /// Takes at most so many octets of what is there, without waiting, and forgets them. Octets taken.
+  std::size_t discard_some(std::size_t size_max);
 
  private:
   enum class Read { some, none, end, reset };

@@ -15,12 +15,14 @@ inline constexpr Milliseconds kPatience{20'000};
   return std::chrono::duration_cast<Milliseconds>(Clock::now() - start);
 }
 
+inline void pause_for(Milliseconds time) { std::this_thread::sleep_for(time); }
+
 /// Asks again and again; whether `holds` came true before the patience was over.
 template <typename Predicate>
 [[nodiscard]] bool eventually(Predicate holds, Milliseconds patience = kPatience) {
   for (const Clock::time_point start = Clock::now(); elapsed_since(start) < patience;) {
     if (holds()) return true;
-    std::this_thread::sleep_for(Milliseconds{2});
+    pause_for(Milliseconds{2});
   }
   return holds();
 }

@@ -44,11 +44,16 @@ inline constexpr std::string_view kHello = "Hello World";
   return document + R"(","code":{}}]})";
 }
 
-/// A body of this size, all empty colors, whose answer is more than four times as large.
+/// A body of about this size, nothing but empty colors: its answer is more than four times as large.
 [[nodiscard]] inline std::string empty_colors(std::size_t size) {
   std::string document = R"({"colors":[{})";
   while (document.size() + 5 <= size) document += ",{}";
   return document + "]}";
+}
+[[nodiscard]] inline std::size_t empty_colors_answer_size(std::size_t size) {
+  constexpr std::string_view kAround = R"({"colors":[]})";
+  const std::size_t count = (empty_colors(size).size() - kAround.size() + 1) / std::string_view("{},").size();
+  return kAround.size() + count * std::string_view(R"({"code":{}},)").size() - 1;
 }
 
 }  // namespace rest_echo::e2e

@@ -94,6 +94,12 @@ TEST(Start, ListensOnNothingButTheHostsGiven) {
   EXPECT_FALSE(can_connect(server.port(), "127.0.0.1"));
 }
 
+TEST(Start, ListensOnTheUnspecifiedAddressesOfBothVersions) {
+  const Server server({"--host", "::", "--host", "0.0.0.0"});
+  EXPECT_EQ(Client(server.port()).ask(kGet).content, kHello);
+  EXPECT_TRUE(can_connect(server.port(), "::1"));
+}
+
 TEST(Start, NamesTheAddressesItListensOn) {
   Server server({"--host", "127.0.0.2"});
   const std::string address = "127.0.0.2:" + std::to_string(server.port());
@@ -109,6 +115,17 @@ TEST(Start, IsQuietWhenAsked) {
   EXPECT_EQ(process.wait_for_end(), 0);
   EXPECT_EQ(process.output(), "");
   EXPECT_EQ(process.errors(), "");
+}
+
+// A log that is full or gone is no reason to stop.
+TEST(Start, ServesThoughNobodyTakesItsOutput) {
+  const std::string port = std::to_string(find_free_port());
+  Process process(
+      {.command = {server_program(), "--port", port}, .output_file = "/dev/full", .error_file = "/dev/full"});
+  const auto is_serving = [&] { return can_connect(static_cast<std::uint16_t>(std::stoul(port))); };
+  EXPECT_TRUE(eventually(is_serving));
+  process.send_signal(SIGTERM);
+  EXPECT_EQ(process.wait_for_end(), 0);
 }
 
 TEST(Start, RaisesItsDescriptorLimit) {
