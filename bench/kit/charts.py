@@ -208,7 +208,8 @@ def _bars(
     if len(groups) > 1:
         figure.legend(
             handles=[Patch(color=_COLOURS[group], label=_LEGEND[group]) for group in groups],
-            loc="outside lower center",
+            loc="upper left",
+            bbox_to_anchor=(0.0, 0.0),  # just below the figure, which grows when it is saved
             ncols=len(groups),
             frameon=False,
             fontsize=9,

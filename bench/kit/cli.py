@@ -38,10 +38,10 @@ from .peers import (
 )
 from .progress import choose_progress
 from .rounds import Session, Settings
+from .statistics import ROUNDS_TO_TELL
 
-DEFAULT_BUDGET_S = 240  # of load in all, when nothing else is asked for: about five minutes with the rest
-QUICK_BUDGET_S = 42
-OPEN_LOOP_S = 5
+# Seconds of load in all, when nothing else is asked for; starting, checking and warming up come on top.
+ROUNDS_BUDGET_S, QUICK_ROUNDS_BUDGET_S, OPEN_LOOP_BUDGET_S = 140, 25, 70
 EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
 
 _EXAMPLES = """
@@ -154,7 +154,9 @@ def make_parser() -> argparse.ArgumentParser:
     )
     how.add_argument("--cpus", type=float, metavar="N", help="quota of CPU time for each server, such as 1")
     how.add_argument("--connections", type=_counts, default=(64,), metavar="N[,N...]", help="default 64")
-    how.add_argument("--rounds", type=_positive, metavar="N", help="default 10, with --quick 5")
+    how.add_argument(
+        "--rounds", type=_positive, metavar="N", help="default 10, with --quick or many servers 5"
+    )
     how.add_argument(
         "--duration",
         type=_positive,
@@ -245,15 +247,12 @@ def choose_peers(
 
 def make_settings(options: argparse.Namespace, servers: Sequence[Peer]) -> Settings:
     """Fills in what was left open, so that the whole stays within its time."""
-    cells = len(servers) * len(options.connections)
-    if options.quick:
-        budget_s, rounds = QUICK_BUDGET_S - 4 * len(servers), options.rounds or 5
-        if not options.rounds and cells * 5 > budget_s:
-            rounds = max(3, budget_s // cells)
-        duration_s = options.duration or 1
-    else:
-        rounds = options.rounds or 10
-        duration_s = options.duration or min(5, max(1, round(DEFAULT_BUDGET_S / (rounds * cells))))
+    rounds, duration_s = fit_rounds(
+        len(servers) * len(options.connections),
+        QUICK_ROUNDS_BUDGET_S if options.quick else ROUNDS_BUDGET_S,
+        options.rounds or (5 if options.quick else 10),
+    )
+    rounds, duration_s = options.rounds or rounds, options.duration or (1 if options.quick else duration_s)
     names = [peer.name for peer in servers]
     reference = options.reference or ("rest-echo" if "rest-echo" in names else names[0])
     if reference not in names:
@@ -274,9 +273,20 @@ def make_settings(options: argparse.Namespace, servers: Sequence[Peer]) -> Setti
         reference=reference,
         startups=1 if options.quick else 3,
         warmup_max_s=3 if options.quick else 10,
-        open_loop_s=OPEN_LOOP_S if with_open_loop else 0,
+        open_loop_s=min(5, max(2, OPEN_LOOP_BUDGET_S // (2 * len(servers)))) if with_open_loop else 0,
         open_loop_rate=options.rate,
     )
+
+
+def fit_rounds(cells: int, budget_s: float, rounds: int) -> tuple[int, int]:
+    """Rounds and whole seconds of each, so that `cells` measurements a round stay within the budget.
+
+    Rounds are given up only when they last a second each already, and never below what a ranking needs.
+    """
+    duration_s = min(5, max(1, int(budget_s / (rounds * cells))))
+    if duration_s == 1:
+        rounds = min(rounds, max(ROUNDS_TO_TELL, int(budget_s / cells)))
+    return rounds, duration_s
 
 
 # ------------------------------------------------------------------------------------------------ commands
@@ -346,7 +356,7 @@ def run_compare(arguments: Sequence[str]) -> int:
 
 
 def wrk_words(session: Session, settings: Settings) -> list[str]:
-    """The generator's command as a user would type it."""
+    """The generator's command, with the script that its hook loads."""
     connections = settings.connections[0]
     words = wrk.command(
         "http://127.0.0.1:PORT/",
@@ -354,7 +364,8 @@ def wrk_words(session: Session, settings: Settings) -> list[str]:
         connections=connections,
         duration_s=settings.duration_s,
     )
-    return [word if not word.endswith(".lua") else "bench/kit/wrk_report.lua" for word in words]
+    script = [f"KIT_SCRIPT={session.script.name}"] if session.script else []
+    return script + [word if not word.endswith(".lua") else "bench/kit/wrk_report.lua" for word in words]
 
 
 def plan_for(settings: Settings, limit: quota.Quota) -> machine.CpuPlan:

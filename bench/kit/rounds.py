@@ -430,7 +430,7 @@ class Session:
             result = load.collect()
         self._check_alive(contestant)
         used_s = contestant.server.tree.cpu_s() - before
-        return used_s / result.requests * 1e6 if result.requests and used_s >= 0.1 else None
+        return used_s / result.requests * 1e6 if result.requests and used_s >= 0.05 else None
 
 
 def describe_load(result: wrk.LoadResult, connections: int) -> dict[str, Any]:

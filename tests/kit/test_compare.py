@@ -14,7 +14,7 @@ import unittest
 from pathlib import Path
 
 from fixtures import COMPARE, FAKE, fake_command, find_fakes, needs_wrk, running
-from kit.cli import main
+from kit.cli import fit_rounds, main
 
 
 def compare(*words, cwd=None, timeout=120):
@@ -53,6 +53,13 @@ class CommandTest(unittest.TestCase):
         self.assertIn(f"mine: {shlex.quote(sys.executable)} {FAKE} --port PORT", done.stdout)
         self.assertIn("seed 9", done.stdout)
         self.assertEqual(find_fakes(), [])
+
+    def test_rounds_fit_into_their_time(self):
+        rows = [(1, 140, 10, (10, 5)), (3, 140, 10, (10, 4)), (10, 140, 10, (10, 1)), (18, 140, 10, (7, 1)),
+                (40, 140, 10, (5, 1)), (3, 25, 5, (5, 1))]  # fmt: skip
+        for cells, budget_s, rounds, expected in rows:
+            with self.subTest(cells=cells):
+                self.assertEqual(fit_rounds(cells, budget_s, rounds), expected)
 
     def test_wrong_use(self):
         rows = [
