@@ -30,8 +30,7 @@ constexpr std::string_view connection_field_line(Persistence persistence) {
 }
 
 char* put(char* to, std::string_view text) {
-  std::memcpy(to, text.data(), text.size());
-  return to + text.size();
+  return to + text.copy(to, text.size());
 }
 
 // Status line, Date and whatever else does not depend on the content.

@@ -35,7 +35,7 @@ TEST_F(ResponseWriterTest, WritesAWholeResponse) {
   };
   const Row rows[] = {
       {{}, "{}", "HTTP/1.1 200 OK\r\n", "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"},
-      {{}, "", "HTTP/1.1 200 OK\r\n", "Content-Type: application/json\r\nContent-Length: 0\r\n\r\n"},
+      {{}, {}, "HTTP/1.1 200 OK\r\n", "Content-Type: application/json\r\nContent-Length: 0\r\n\r\n"},
       {{.media_type = MediaType::text},
        "Hello World",
        "HTTP/1.1 200 OK\r\n",

@@ -31,7 +31,7 @@ class WriteBuffer {
     size_ += size;
   }
   void append(std::string_view octets) {
-    std::memcpy(reserve(octets.size()), octets.data(), octets.size());
+    octets.copy(reserve(octets.size()), octets.size());  // unlike memcpy, this takes an empty view
     advance(octets.size());
   }
 
