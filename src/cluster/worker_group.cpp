@@ -53,6 +53,7 @@ WorkerGroup::WorkerGroup(const WorkerGroupOptions& options, const net::EventLoop
       event_loop_options_(event_loop_options),
       load_table_(2 * listeners.size()),
       signals_({SIGTERM, SIGINT, SIGHUP, SIGCHLD, SIGUSR1}) {
+  std::signal(SIGCHLD, SIG_DFL);  // where it is inherited as ignored, no end is ever reported
   for (net::Listeners& each : listeners) workers_.push_back({.listeners = std::move(each)});
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
@@ -209,12 +210,29 @@ void WorkerGroup::take_end(pid_t pid, int status) {
   for (Worker& worker : workers_) {
     if (worker.retiring_pid == pid) {
       worker.retiring_pid = -1;
+      vacate(other_seat(worker));
     } else if (worker.pid == pid) {
       worker.pid = -1;
-      load_table_.close(worker.seat);
+      vacate(worker.seat);
       const State state = std::exchange(worker.state, State::absent);
       if (!is_ending_) replace(worker, state, fmt::format("worker {} {}", pid, describe_end(status)));
     }
+  }
+}
+
+// What was handed to a process that is gone goes to the others; without any, it waits for the next one there.
+void WorkerGroup::vacate(std::size_t seat) noexcept {
+  load_table_.close(seat);
+  while (load_table_.is_awaited(seat)) {
+    const std::optional<std::size_t> target =
+        load_table_.reserve_less_loaded(seat, net::LoadTable::kCountMax);
+    if (!target) return;
+    const net::LoadTable::HandedOver taken = load_table_.take(seat);
+    if (!taken.fd.is_open()) {
+      load_table_.cancel(*target);
+      return;
+    }
+    (void)load_table_.hand_over(*target, taken.fd.get(), taken.was_served);
   }
 }
 

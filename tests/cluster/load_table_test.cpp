@@ -117,18 +117,32 @@ TEST(LoadTable, HandsADescriptorOver) {
   const Pipe pipe;
   ASSERT_EQ(table.reserve_less_loaded(0, 2), 1);
   EXPECT_FALSE(is_readable(table.queue_fd(1)));
-  ASSERT_TRUE(table.hand_over(1, pipe.receiving.get()));
+  ASSERT_TRUE(table.hand_over(1, pipe.receiving.get(), true));
   EXPECT_TRUE(is_readable(table.queue_fd(1)));
   EXPECT_FALSE(is_readable(table.queue_fd(0)));
-  EXPECT_FALSE(table.take(0).is_open());
-  const UniqueFd taken = table.take(1);
+  EXPECT_FALSE(table.take(0).fd.is_open());
+  const UniqueFd taken = table.take(1).fd;
   ASSERT_TRUE(taken.is_open());
   EXPECT_NE(taken.get(), pipe.receiving.get());
   EXPECT_TRUE(is_same_file(taken.get(), pipe.receiving.get()));
   EXPECT_NE(::fcntl(taken.get(), F_GETFD) & FD_CLOEXEC, 0);
   EXPECT_FALSE(table.is_awaited(1));
-  EXPECT_FALSE(table.take(1).is_open());
+  EXPECT_FALSE(table.take(1).fd.is_open());
   EXPECT_FALSE(is_readable(table.queue_fd(1)));
+}
+
+TEST(LoadTable, TellsWhetherTheConnectionHasHadAnAnswer) {
+  LoadTable table(2);
+  table.open(0);
+  table.open(1);
+  const Pipe pipe;
+  for (const bool was_served : {true, false, true}) {
+    ASSERT_EQ(table.reserve_less_loaded(0, LoadTable::kCountMax), 1);
+    ASSERT_TRUE(table.hand_over(1, pipe.receiving.get(), was_served));
+  }
+  EXPECT_TRUE(table.take(1).was_served);
+  EXPECT_FALSE(table.take(1).was_served);
+  EXPECT_TRUE(table.take(1).was_served);
 }
 
 TEST(LoadTable, CountsWhatIsTakenUntilTheTakerDoes) {
@@ -137,8 +151,8 @@ TEST(LoadTable, CountsWhatIsTakenUntilTheTakerDoes) {
   table.open(1);
   const Pipe pipe;
   ASSERT_EQ(table.reserve_less_loaded(0, 2), 1);
-  ASSERT_TRUE(table.hand_over(1, pipe.receiving.get()));
-  const UniqueFd taken = table.take(1);
+  ASSERT_TRUE(table.hand_over(1, pipe.receiving.get(), true));
+  const UniqueFd taken = table.take(1).fd;
   EXPECT_EQ(table.reserve_less_loaded(0, 2), std::nullopt) << "the other has one now, and would get a second";
   table.set_count(1, 1);
   EXPECT_EQ(table.reserve_less_loaded(0, 2), std::nullopt);
@@ -153,17 +167,17 @@ TEST(LoadTable, CancelsWhatTheQueueHasNoRoomFor) {
   std::size_t count = 0;
   for (; count < 100'000; ++count) {
     ASSERT_EQ(table.reserve_less_loaded(0, LoadTable::kCountMax), 1);
-    if (!table.hand_over(1, pipe.receiving.get())) break;
+    if (!table.hand_over(1, pipe.receiving.get(), true)) break;
   }
   ASSERT_GT(count, 0U);
   ASSERT_LT(count, 100'000U) << "a full queue must not make anybody wait";
   EXPECT_EQ(table.reserve_less_loaded(0, count + 2), 1) << "what failed is counted no more";
   table.cancel(1);
-  for (std::size_t i = 0; i < count; ++i) ASSERT_TRUE(table.take(1).is_open()) << i;
-  EXPECT_FALSE(table.take(1).is_open());
+  for (std::size_t i = 0; i < count; ++i) ASSERT_TRUE(table.take(1).fd.is_open()) << i;
+  EXPECT_FALSE(table.take(1).fd.is_open());
   EXPECT_FALSE(table.is_awaited(1));
   ASSERT_EQ(table.reserve_less_loaded(0, LoadTable::kCountMax), 1);
-  EXPECT_TRUE(table.hand_over(1, pipe.receiving.get())) << "there is room again";
+  EXPECT_TRUE(table.hand_over(1, pipe.receiving.get(), true)) << "there is room again";
 }
 
 TEST(LoadTable, TakesNothingWhereThereIsNoDescriptorLeft) {
@@ -172,12 +186,12 @@ TEST(LoadTable, TakesNothingWhereThereIsNoDescriptorLeft) {
   table.open(1);
   const Pipe pipe;
   ASSERT_EQ(table.reserve_less_loaded(0, 2), 1);
-  ASSERT_TRUE(table.hand_over(1, pipe.receiving.get()));
+  ASSERT_TRUE(table.hand_over(1, pipe.receiving.get(), true));
   rlimit limit{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
   const rlimit none{.rlim_cur = 0, .rlim_max = limit.rlim_max};
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
-  const UniqueFd taken = table.take(1);
+  const UniqueFd taken = table.take(1).fd;
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
   EXPECT_FALSE(taken.is_open());
   EXPECT_FALSE(table.is_awaited(1));
@@ -205,11 +219,33 @@ TEST(LoadTable, KeepsAClosedSeatsQueueForTheNextWhoSitsThere) {
   ASSERT_EQ(table.reserve_less_loaded(0, 2), 1);
   table.close(1);
   EXPECT_TRUE(table.is_awaited(1));
-  ASSERT_TRUE(table.hand_over(1, pipe.receiving.get())) << "it was promised before";
+  ASSERT_TRUE(table.hand_over(1, pipe.receiving.get(), true)) << "it was promised before";
   EXPECT_EQ(table.reserve_less_loaded(0, LoadTable::kCountMax), std::nullopt);
   table.open(1);
   EXPECT_EQ(table.reserve_less_loaded(0, 2), std::nullopt) << "one waits there";
-  EXPECT_TRUE(is_same_file(table.take(1).get(), pipe.receiving.get()));
+  EXPECT_TRUE(is_same_file(table.take(1).fd.get(), pipe.receiving.get()));
+}
+
+TEST(LoadTable, SumsWhatTheSeatsHaveCounted) {
+  LoadTable table(3);
+  Counters counters = table.open(0);
+  EXPECT_EQ(counters.connection_count, 0U);
+  counters.connection_count = 7;
+  counters.response_counts.back() = 3;
+  table.set_counters(0, counters);
+  ASSERT_EQ(run_in_child([&] {
+              Counters others = table.open(2);
+              others.connection_count = 5;
+              others.response_counts.back() = 4;
+              table.set_counters(2, others);
+              return true;
+            }),
+            0);
+  EXPECT_EQ(table.counters().connection_count, 12U);
+  EXPECT_EQ(table.counters().response_counts.back(), 7U);
+  table.close(2);
+  EXPECT_EQ(table.counters().connection_count, 12U) << "what a worker has counted outlives it";
+  EXPECT_EQ(table.open(2).connection_count, 5U) << "and the next one goes on from there";
 }
 
 TEST(LoadTable, IsSharedWithChildren) {
@@ -220,15 +256,16 @@ TEST(LoadTable, IsSharedWithChildren) {
   ASSERT_EQ(run_in_child([&] {
               table.open(1);
               table.set_count(1, 7);
-              return table.reserve_less_loaded(1, 7) == Target{0} && table.hand_over(0, pipe.receiving.get());
+              return table.reserve_less_loaded(1, 7) == Target{0} &&
+                     table.hand_over(0, pipe.receiving.get(), true);
             }),
             0);
   EXPECT_TRUE(table.is_awaited(0));
   EXPECT_EQ(table.reserve_less_loaded(0, 100), 1) << "its seat outlives it";
-  EXPECT_TRUE(is_same_file(table.take(0).get(), pipe.receiving.get())) << "and so does its gift";
+  EXPECT_TRUE(is_same_file(table.take(0).fd.get(), pipe.receiving.get())) << "and so does its gift";
   // And the other way round.
-  ASSERT_TRUE(table.hand_over(1, pipe.receiving.get()));
-  ASSERT_EQ(run_in_child([&] { return is_same_file(table.take(1).get(), pipe.receiving.get()); }), 0);
+  ASSERT_TRUE(table.hand_over(1, pipe.receiving.get(), true));
+  ASSERT_EQ(run_in_child([&] { return is_same_file(table.take(1).fd.get(), pipe.receiving.get()); }), 0);
   EXPECT_FALSE(table.is_awaited(1));
 }
 

@@ -69,6 +69,7 @@ class WorkerGroup {
   void take_signals();
   void reap();
   void take_end(pid_t pid, int status);
+  void vacate(std::size_t seat) noexcept;
   void replace(Worker& worker, State state, const std::string& what_happened);
   void start_due();
   void roll_on();
