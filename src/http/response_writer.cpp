@@ -7,9 +7,9 @@
 namespace rest_echo::http {
 namespace {
 
-constexpr std::string_view kContentLengthName = "Content-Length: ";
 constexpr std::string_view kHeadEnd = "\r\n\r\n";
-constexpr std::size_t kLengthDigitsMax = 20;
+/// Holds any head but its `more_field_lines`; the longest has some 190 octets.
+constexpr std::size_t kHeadSizeMax = 256;
 
 constexpr std::string_view media_type_text(MediaType type) {
   switch (type) {
@@ -29,20 +29,18 @@ constexpr std::string_view connection_field_line(Persistence persistence) {
   return "";
 }
 
-char* put(char* to, std::string_view text) {
-  return to + text.copy(to, text.size());
-}
+char* put(char* to, std::string_view text) { return to + text.copy(to, text.size()); }
 
 // Status line, Date and whatever else does not depend on the content.
-std::string format_common_head(const ResponseHead& head, std::string_view date) {
-  return fmt::format("HTTP/1.1 {} {}\r\nDate: {}\r\n{}{}", static_cast<int>(head.status),
-                     reason_phrase(head.status), date, connection_field_line(head.persistence),
-                     head.more_field_lines);
+char* put_common_head(char* to, const ResponseHead& head, std::string_view date) {
+  return fmt::format_to(to, "HTTP/1.1 {} {}\r\nDate: {}\r\n{}{}", static_cast<int>(head.status),
+                        reason_phrase(head.status), date, connection_field_line(head.persistence),
+                        head.more_field_lines);
 }
 
-std::string format_head_without_length(const ResponseHead& head, std::string_view date) {
-  return fmt::format("{}Content-Type: {}\r\n{}", format_common_head(head, date),
-                     media_type_text(head.media_type), kContentLengthName);
+char* put_head_without_length(char* to, const ResponseHead& head, std::string_view date) {
+  return fmt::format_to(put_common_head(to, head, date),
+                        "Content-Type: {}\r\nContent-Length: ", media_type_text(head.media_type));
 }
 
 }  // namespace
@@ -51,23 +49,22 @@ ResponseWriter::ResponseWriter() { set_time(0); }
 
 void ResponseWriter::set_time(std::time_t seconds_since_epoch) {
   if (!date_.set(seconds_since_epoch)) return;
+  std::array<char, kHeadSizeMax> text;
   for (MediaType type : {MediaType::json, MediaType::text, MediaType::problem}) {
-    prepared_[static_cast<std::size_t>(type)] =
-        format_head_without_length({.media_type = type}, date_.text());
+    char* const end = put_head_without_length(text.data(), {.media_type = type}, date_.text());
+    prepared_[static_cast<std::size_t>(type)].assign(text.data(), end);
   }
 }
 
 char* ResponseWriter::begin(WriteBuffer& out, const ResponseHead& head, std::size_t content_size_max) {
   const bool is_common =
       head.status == Status::ok && head.persistence == Persistence::stays && head.more_field_lines.empty();
-  std::string formatted;
-  if (!is_common) formatted = format_head_without_length(head, date_.text());
-  const std::string& text = is_common ? prepared_[static_cast<std::size_t>(head.media_type)] : formatted;
-  char* to = out.reserve(text.size() + kLengthDigitsMax + kHeadEnd.size() + content_size_max);
-  to = put(to, text);
-  length_offset_ = text.size();
+  char* const start = out.reserve(kHeadSizeMax + head.more_field_lines.size() + content_size_max);
+  const char* const length = is_common ? put(start, prepared_[static_cast<std::size_t>(head.media_type)])
+                                       : put_head_without_length(start, head, date_.text());
+  length_offset_ = static_cast<std::size_t>(length - start);
   status_begun_ = head.status;
-  return to + length_digits_expected_ + kHeadEnd.size();
+  return start + length_offset_ + length_digits_expected_ + kHeadEnd.size();
 }
 
 void ResponseWriter::end(WriteBuffer& out, const char* content_end) {
@@ -90,13 +87,17 @@ void ResponseWriter::write(WriteBuffer& out, const ResponseHead& head, std::stri
 }
 
 void ResponseWriter::write_head(WriteBuffer& out, const ResponseHead& head, std::size_t content_size) {
-  out.append(fmt::format("{}{}{}", format_head_without_length(head, date_.text()), content_size, kHeadEnd));
+  char* const start = out.reserve(kHeadSizeMax + head.more_field_lines.size());
+  char* const length = put_head_without_length(start, head, date_.text());
+  const char* const end = fmt::format_to(length, "{}{}", content_size, kHeadEnd);
+  out.advance(static_cast<std::size_t>(end - start));
   note(head.status, 0);
 }
 
 void ResponseWriter::write_without_content(WriteBuffer& out, const ResponseHead& head) {
-  out.append(format_common_head(head, date_.text()));
-  out.append("\r\n");
+  char* const start = out.reserve(kHeadSizeMax + head.more_field_lines.size());
+  const char* const end = put(put_common_head(start, head, date_.text()), "\r\n");
+  out.advance(static_cast<std::size_t>(end - start));
   note(head.status, 0);
 }
 
