@@ -19,7 +19,8 @@ struct Block {
 class BlockPool {
  public:
   static constexpr std::size_t kBlockSizeMin = 512;
-  static constexpr std::size_t kKeptBlockSizeMax = 64 * 1024;
+  /// Half a request and what one recv brings behind it (64 KiB) find room in the largest.
+  static constexpr std::size_t kKeptBlockSizeMax = 128 * 1024;
   static constexpr std::size_t kKeptSizeMax = 1024 * 1024;
 
   BlockPool() = default;
@@ -37,7 +38,7 @@ class BlockPool {
   struct AtRest {
     char* next;
   };
-  static constexpr std::size_t kClassCount = 8;  // 512 << 7 is kKeptBlockSizeMax
+  static constexpr std::size_t kClassCount = 9;  // 512 << 8 is kKeptBlockSizeMax
   static_assert(kBlockSizeMin << (kClassCount - 1) == kKeptBlockSizeMax);
 
   std::array<char*, kClassCount> at_rest_{};
