@@ -48,9 +48,14 @@ const std::vector<NumberOption> kNumberOptions{
      {"1", "16777216"}},
     {"--max-body",
      "REST_ECHO_MAX_BODY",
-     "1 to 1G",
-     {"0", "1073741825", "2G", "1T", "-1k", "k", "1kk", "9999999999G"},
-     {"1", "64k", "3M", "1G", "2m"}},
+     "1 to 256M",
+     {"0", "268435457", "257M", "1G", "1T", "-1k", "k", "1kk", "9999999999M"},
+     {"1", "64k", "3M", "256M", "2m"}},
+    {"--workers",
+     "REST_ECHO_WORKERS",
+     "1 to 1024, or auto",
+     {"0", "1025", "-1", "two", "AUTO", "1.5"},
+     {"1", "2", "auto"}},
     {"--max-head",
      "REST_ECHO_MAX_HEAD",
      "256 to 1M",
@@ -171,6 +176,28 @@ TEST(Options, RefuseHostsThatAreNoAddress) {
   }
   expect_refusal(run_server({}, {"REST_ECHO_HOST=example.org"}), {"--host", "example.org"});
   expect_refusal(run_server({"--host", "127.0.0.1", "--host", "nowhere"}), {"--host", "nowhere"});
+}
+
+TEST(Options, RefuseChoicesThatAreNone) {
+  struct Choice {
+    std::string name;
+    std::string environment;
+    std::vector<std::string> good;
+  };
+  const std::vector<Choice> choices{{"--json", "REST_ECHO_JSON", {"typed", "generic"}},
+                                    {"--access-log", "REST_ECHO_ACCESS_LOG", {"text", "json"}}};
+  for (const Choice& choice : choices) {
+    for (const char* value : {"xml", "Json", "TYPED", "1"}) {
+      SCOPED_TRACE(choice.name + "=" + value);
+      const std::vector<std::string> parts{choice.name, value, choice.good[0], choice.good[1]};
+      expect_refusal(run_server({choice.name + "=" + value}), parts);
+      expect_refusal(run_server({}, {choice.environment + "=" + value}), parts);
+    }
+    for (const std::string& value : choice.good) {
+      EXPECT_NO_THROW(Server({choice.name + "=" + value})) << value;
+      EXPECT_NO_THROW(Server({}, {.environment = {choice.environment + "=" + value}})) << value;
+    }
+  }
 }
 
 TEST(Options, RefuseAQuietThatIsNeitherYesNorNo) {
