@@ -1,5 +1,6 @@
 #include "rest_echo/json/body.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cassert>
 
