@@ -73,16 +73,16 @@ std::optional<std::int64_t> read_number(std::string_view text, const NumberKind&
                              fmt::format("'{}' is not a {} in the range {}", text, kind.noun, kind.range));
 }
 
-// Whether an environment variable is set and not empty: compose files pass empty ones for unset.
-bool is_set(const char* variable) {
+// An environment variable's value; empty where it is unset, as compose files pass empty ones for unset.
+std::string_view environment_value(const char* variable) {
   const char* const value = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe): one thread
-  return value != nullptr && *value != '\0';
+  return value == nullptr ? std::string_view() : std::string_view(value);
 }
 
 // As in the seeds: any value but 0 asks for a worker a CPU.
 bool asks_for_cluster() {
-  return is_set("CLUSTER") &&
-         std::string_view(std::getenv("CLUSTER")) != "0";  // NOLINT(concurrency-mt-unsafe)
+  const std::string_view value = environment_value("CLUSTER");
+  return !value.empty() && value != "0";
 }
 
 // Adds `--name` with its environment variable; `T` must hold the kind's whole range.
@@ -231,8 +231,8 @@ std::vector<OptionDoc> list_options(const CLI::App& app) {
 void add_options(CLI::App& app, Options& options) {
   net::EventLoopOptions& loop = options.event_loop;
   // The seeds' name for it counts too, unless ours is set.
-  add_number(app, "-p,--port", is_set("REST_ECHO_PORT") ? "REST_ECHO_PORT" : "PORT", options.port, kPort,
-             "Port to listen on; REST_ECHO_PORT goes before PORT", "3000");
+  add_number(app, "-p,--port", environment_value("REST_ECHO_PORT").empty() ? "PORT" : "REST_ECHO_PORT",
+             options.port, kPort, "Port to listen on; REST_ECHO_PORT goes before PORT", "3000");
   app.add_option(
          "-H,--host", options.hosts,
          "Numeric address to listen on, repeatable [IPv4 or IPv6; default :: for both, or 0.0.0.0 where IPv6 "

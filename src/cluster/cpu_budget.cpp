@@ -136,7 +136,7 @@ std::size_t CpuBudget::usable_count() const noexcept {
 }
 
 std::string CpuBudget::describe() const {
-  const std::string allowed = fmt::format("{} CPU{} allowed", allowed_count, allowed_count == 1 ? "" : "s");
+  std::string allowed = fmt::format("{} CPU{} allowed", allowed_count, allowed_count == 1 ? "" : "s");
   if (!quota) return allowed;
   return fmt::format("cgroup {} {}/{}, {}", quota->source, quota->quota_us, quota->period_us, allowed);
 }

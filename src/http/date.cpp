@@ -4,7 +4,7 @@
 
 namespace rest_echo::http {
 
-bool Date::set(std::time_t seconds_since_epoch) noexcept {
+bool Date::set(std::time_t seconds_since_epoch) {
   if (seconds_since_epoch == seconds_) return false;
   seconds_ = seconds_since_epoch;
   static constexpr std::array<std::string_view, 7> kDays{"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};

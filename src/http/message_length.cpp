@@ -43,7 +43,7 @@ RequestFault MessageLength::decide(bool is_http_1_0, std::size_t body_size_max) 
   if (has_content_length_) return RequestFault::content_length_and_transfer_encoding;
   if (is_http_1_0) return RequestFault::transfer_encoding_in_http_1_0;
   switch (codings_) {
-    case Codings::none: return RequestFault::bad_transfer_encoding;
+    case Codings::none:
     case Codings::malformed: return RequestFault::bad_transfer_encoding;
     case Codings::unknown: return RequestFault::unknown_transfer_coding;
     case Codings::chunked: framing_ = Framing::chunked; break;

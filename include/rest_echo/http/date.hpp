@@ -13,7 +13,7 @@ class Date {
   static constexpr std::size_t kSize = 29;  // "Sun, 06 Nov 1994 08:49:37 GMT"
 
   /// Sets the time. Returns whether the text has changed.
-  bool set(std::time_t seconds_since_epoch) noexcept;
+  bool set(std::time_t seconds_since_epoch);
   [[nodiscard]] std::string_view text() const noexcept { return {text_.data(), text_.size()}; }
 
  private:
