@@ -23,34 +23,10 @@ struct Row {
   std::string expected;
 };
 
-/// Decodes each piece in place, before an unmapped page.
-std::string decode(std::string_view wire, const Cutting& cutting, const Limits& limits) {
-  static test::GuardedSpace space;
-  ChunkedDecoder decoder;
-  std::string content;
-  std::size_t offset = 0;
-  for (const std::size_t end : cutting) {
-    const std::span<char> received = space.place(wire.substr(offset, end - offset));
-    const ChunkedDecoder::Progress progress = decoder.decode(received, received.data(), limits);
-    content.append(received.data(), progress.content_size);
-    switch (progress.outcome) {
-      case ChunkedDecoder::Outcome::failed: return "failed: " + std::string(test::name_of(decoder.fault()));
-      case ChunkedDecoder::Outcome::complete: {
-        const std::string_view rest = wire.substr(offset + progress.consumed_size);
-        return rest.empty() ? content : content + " + " + std::string(rest);
-      }
-      case ChunkedDecoder::Outcome::need_more:
-        if (progress.consumed_size != received.size()) return "left octets over";
-        offset = end;
-    }
-  }
-  return "need more: " + content;
-}
-
 void check(const std::vector<Row>& rows, const Limits& limits = {}) {
   for (const Row& row : rows) {
     test::for_each_cutting(row.wire.size(), [&](const Cutting& cutting) {
-      const std::string told = decode(row.wire, cutting, limits);
+      const std::string told = test::decode_chunked(row.wire, cutting, limits);
       if (told != row.expected) {
         ADD_FAILURE() << row.name << ", " << test::describe(cutting) << "\nexpected: " << row.expected
                       << "\n    told: " << told.substr(0, 2000);
@@ -134,8 +110,8 @@ TEST(ChunkedDecoder, Incomplete) {
   const std::string whole = "2;a=\"b\\c\" ; d = e\r\nab\r\n3\r\ncde\r\n0\r\nF: g\r\n\r\n";
   for (std::size_t size = 1; size < whole.size(); ++size) {
     const std::string wire = whole.substr(0, size);
-    EXPECT_TRUE(decode(wire, {size}, {}).starts_with("need more: ")) << wire;
-    EXPECT_TRUE(decode(wire, test::pieces_of(1, size), {}).starts_with("need more: ")) << wire;
+    EXPECT_TRUE(test::decode_chunked(wire, {size}, {}).starts_with("need more: ")) << wire;
+    EXPECT_TRUE(test::decode_chunked(wire, test::pieces_of(1, size), {}).starts_with("need more: ")) << wire;
   }
   check({{"whole", whole, "abcde"},
          {"no last chunk", "2\r\nab\r\n", "need more: ab"},
@@ -342,7 +318,7 @@ TEST(ChunkedDecoder, DecodesWhatWasEncoded) {
     wire += random.below(2) == 0 ? kLast : "000\r\nA: b\r\n\r\n";
     for (int i = 0; i < 5; ++i) {
       const Cutting cutting = test::random_cutting(wire.size(), 1 + random.below(40), random);
-      ASSERT_EQ(decode(wire, cutting, {}), content) << "run " << run;
+      ASSERT_EQ(test::decode_chunked(wire, cutting, {}), content) << "run " << run;
     }
   }
 }

@@ -13,9 +13,11 @@ namespace rest_echo::test {
 using Cutting = std::vector<std::size_t>;
 
 inline std::string describe(const Cutting& cutting) {
-  if (cutting.size() == 1) return "whole";
-  if (cutting.size() == 2) return "cut at " + std::to_string(cutting.front());
-  return "in " + std::to_string(cutting.size()) + " pieces, the first of " + std::to_string(cutting.front());
+  std::string text = "whole";
+  if (cutting.size() == 2) text = "cut in two";
+  if (cutting.size() > 2) text = "in " + std::to_string(cutting.size()) + " pieces";
+  if (cutting.size() > 1) text.append(", the first of ").append(std::to_string(cutting.front()));
+  return text;
 }
 
 inline Cutting pieces_of(std::size_t piece_size, std::size_t size) {

@@ -114,4 +114,31 @@ inline std::string read_request(std::string_view wire, const Cutting& cutting, c
   return parser.fault() == http::RequestFault::none ? "need more" : "need more, with a fault";
 }
 
+/// Takes the chunked coding off what is received in the pieces of `cutting`, each in place before an unmapped
+/// page. Tells the content, and after ` + ` the octets behind the message; or `failed: ` and the fault; or
+/// `need more: ` and the content so far.
+inline std::string decode_chunked(std::string_view wire, const Cutting& cutting, const http::Limits& limits) {
+  using Outcome = http::ChunkedDecoder::Outcome;
+  static GuardedSpace space;
+  http::ChunkedDecoder decoder;
+  std::string content;
+  std::size_t offset = 0;
+  for (const std::size_t end : cutting) {
+    const std::span<char> received = space.place(wire.substr(offset, end - offset));
+    const http::ChunkedDecoder::Progress progress = decoder.decode(received, received.data(), limits);
+    content.append(received.data(), progress.content_size);
+    switch (progress.outcome) {
+      case Outcome::failed: return "failed: " + std::string(name_of(decoder.fault()));
+      case Outcome::complete: {
+        const std::string_view rest = wire.substr(offset + progress.consumed_size);
+        return rest.empty() ? content : content + " + " + std::string(rest);
+      }
+      case Outcome::need_more:
+        if (progress.consumed_size != received.size()) return "left octets over";
+        offset = end;
+    }
+  }
+  return "need more: " + content;
+}
+
 }  // namespace rest_echo::test
