@@ -6,8 +6,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
-#include <regex>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "e2e/client.hpp"
 #include "e2e/requests.hpp"
@@ -45,17 +49,22 @@ Listener listen_as_stranger(bool reuses_port) {
 // A port that was free a moment ago.
 std::uint16_t find_free_port() { return listen_as_stranger(false).port; }
 
+// The line is: Max open files  SOFT  HARD  files
 std::string soft_and_hard_descriptor_limit(pid_t pid) {
+  constexpr std::string_view kName = "Max open files";
   const std::string limits = read_file("/proc/" + std::to_string(pid) + "/limits");
-  std::smatch match;
-  std::regex_search(limits, match, std::regex(R"(Max open files\s+(\d+)\s+(\d+))"));
-  return match[1].str() + " " + match[2].str();
+  std::istringstream fields(limits.substr(std::min(limits.size(), limits.find(kName) + kName.size())));
+  std::string soft;
+  std::string hard;
+  fields >> soft >> hard;
+  return soft + " " + hard;
 }
 
 TEST(Start, SaysWhatItIsAndThenThatItListens) {
   Server server;
   const std::string output = server.process().output();
-  EXPECT_TRUE(std::regex_search(output, std::regex("^rest-echo [0-9]+\\.[0-9]+\\.[0-9]+"))) << output;
+  EXPECT_TRUE(output.starts_with("rest-echo ")) << output;
+  EXPECT_TRUE(output.size() > 10 && output[10] >= '0' && output[10] <= '9') << "its version: " << output;
   EXPECT_TRUE(output.ends_with("Listening on port " + std::to_string(server.port()) + "\n")) << output;
   EXPECT_EQ(server.process().errors(), "");
 }
