@@ -20,9 +20,6 @@ using Outcome = Transfer::Outcome;
 
 // Connections taken from one listener before other events get their turn.
 constexpr int kAcceptCountMax = 64;
-// How long accepting rests when the kernel has no descriptor for us.
-constexpr std::int64_t kAcceptRestMs = 100;
-constexpr std::int64_t kAcceptLogIntervalMs = 1'000;
 constexpr std::int64_t kSpareReleaseIntervalMs = 1'000;
 // How long a connection without a request must have been here before it is handed over: short-lived ones
 // never are.
@@ -37,11 +34,6 @@ std::int64_t read_clock_ms(clockid_t clock) {
   std::timespec time{};
   ::clock_gettime(clock, &time);
   return static_cast<std::int64_t>(time.tv_sec) * 1000 + time.tv_nsec / 1'000'000;
-}
-
-bool is_out_of_resources(int error_number) {
-  return error_number == EMFILE || error_number == ENFILE || error_number == ENOBUFS ||
-         error_number == ENOMEM;
 }
 
 Wait wait_of(echo::Conversation::Awaited awaited) {
@@ -61,7 +53,7 @@ EventLoop::EventLoop(const EventLoopOptions& options, Listeners listeners, std::
       seat_(seat),
       signals_(seat ? Signals({SIGTERM, SIGINT, kRetireSignal})
                     : Signals({SIGTERM, SIGINT, SIGHUP, SIGUSR1})),
-      listeners_(std::move(listeners.fds)),
+      acceptor_(std::move(listeners.fds), poller_),
       workspace_(options.limits, options.json_mode) {
   list_of(Wait::first_request).set_timeout_ms(std::min(options.head_timeout_ms, options.idle_timeout_ms));
   list_of(Wait::head).set_timeout_ms(options.head_timeout_ms);
@@ -70,8 +62,6 @@ EventLoop::EventLoop(const EventLoopOptions& options, Listeners listeners, std::
   list_of(Wait::write).set_timeout_ms(options.write_timeout_ms);
   list_of(Wait::linger).set_timeout_ms(options.linger_timeout_ms);
   bool is_watching = poller_.add(signals_.fd(), Interest::readable);
-  for (const UniqueFd& listener : listeners_)
-    is_watching &= poller_.add(listener.get(), Interest::readable_by_one);
   if (seat_) {
     is_watching &= poller_.add(seat_->table->queue_fd(seat_->index), Interest::readable);
     counters_ = seat_->table->open(seat_->index);
@@ -93,7 +83,7 @@ int EventLoop::run() {
     release_spare();
     count();
     if (workspace_.access_log) write_access_log(0);
-    if (!is_accepting_ && now_ms_ >= accept_again_ms_) go_on_accepting();
+    if (acceptor_.is_resting() && now_ms_ >= acceptor_.rest_end_ms()) acceptor_.go_on();
   }
   count();
   access_log_written_ms_ = INT64_MIN / 2;
@@ -109,7 +99,7 @@ void EventLoop::take_event(const epoll_event& event) {
       take_event(*connection, event.events);
     } else if (fd == signals_.fd()) {
       take_signals();
-    } else if (is_listener(fd)) {
+    } else if (acceptor_.owns(fd)) {
       accept_from(fd);
     } else if (seat_) {
       take_handed_over();
@@ -137,7 +127,7 @@ int EventLoop::timeout_ms() const noexcept {
     if (list.front() != nullptr) until = std::min(until, list.front()->deadline_ms);
   }
   if (is_draining_) until = std::min(until, grace_end_ms_);
-  if (!is_accepting_) until = std::min(until, accept_again_ms_);
+  if (acceptor_.is_resting()) until = std::min(until, acceptor_.rest_end_ms());
   if (workspace_.access_log && !workspace_.access_log->lines().empty()) {
     until = std::min(until, access_log_written_ms_ + kAccessLogIntervalMs);
   }
@@ -181,15 +171,14 @@ void EventLoop::take_signals() {
 }
 
 void EventLoop::stop_listening() {
-  for (const UniqueFd& listener : listeners_) {
+  for (const UniqueFd& listener : acceptor_.listeners()) {
     std::size_t count = 0;
     do {
       count = connections_.count();
       accept_from(listener.get());
     } while (connections_.count() > count);
   }
-  stop_accepting(INT64_MAX);  // the socket may stay open elsewhere, and so would its registration
-  listeners_.clear();
+  acceptor_.close();
   if (seat_) seat_->table->close(seat_->index);
 }
 
@@ -222,29 +211,14 @@ void EventLoop::start_draining() {
   }
 }
 
-bool EventLoop::is_listener(int fd) const noexcept {
-  return std::ranges::any_of(listeners_, [fd](const UniqueFd& listener) { return listener.get() == fd; });
-}
-
 void EventLoop::accept_from(int listener) {
   for (int count = 0; count < kAcceptCountMax; ++count) {
     if (connections_.count() >= options_.connection_count_max) {
-      stop_accepting(INT64_MAX);  // until a connection is destroyed
+      acceptor_.rest(INT64_MAX);  // until a connection is destroyed
       return;
     }
-    UniqueFd fd(::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-    if (!fd.is_open()) {
-      if (errno == EINTR || errno == ECONNABORTED) continue;
-      if (is_out_of_resources(errno)) {
-        if (now_ms_ - accept_logged_ms_ >= kAcceptLogIntervalMs) {
-          log_line(fmt::format("cannot accept a connection: {}", std::strerror(errno)));
-          accept_logged_ms_ = now_ms_;
-        }
-        // The listener stays readable: watching it would spin.
-        stop_accepting(now_ms_ + kAcceptRestMs);
-      }
-      return;
-    }
+    UniqueFd fd = acceptor_.accept(listener, now_ms_);
+    if (!fd.is_open()) return;
     ++counters_.connection_count;
     admit(std::move(fd));
   }
@@ -260,17 +234,6 @@ Connection* EventLoop::admit(UniqueFd fd) {
   Connection& connection = connections_.add(std::move(fd));
   list_of(Wait::first_request).push_back(connection, now_ms_);
   return &connection;
-}
-
-void EventLoop::stop_accepting(std::int64_t until_ms) noexcept {
-  accept_again_ms_ = until_ms;
-  if (!std::exchange(is_accepting_, false)) return;
-  for (const UniqueFd& listener : listeners_) (void)poller_.remove(listener.get());
-}
-
-void EventLoop::go_on_accepting() noexcept {
-  is_accepting_ = true;
-  for (const UniqueFd& listener : listeners_) (void)poller_.add(listener.get(), Interest::readable_by_one);
 }
 
 // Connections of other workers, at rest there: nothing but the socket comes along.
@@ -497,7 +460,7 @@ void EventLoop::destroy_closing() {
     list_of(connection->wait).remove(*connection);
     connections_.destroy(*connection);
   }
-  if (!closing_.empty() && !is_accepting_) go_on_accepting();
+  if (!closing_.empty() && acceptor_.is_resting()) acceptor_.go_on();
   closing_.clear();
 }
 

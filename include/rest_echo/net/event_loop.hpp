@@ -10,6 +10,7 @@
 
 #include "rest_echo/echo/conversation.hpp"
 #include "rest_echo/http/limits.hpp"
+#include "rest_echo/net/acceptor.hpp"
 #include "rest_echo/net/connection_table.hpp"
 #include "rest_echo/net/counters.hpp"
 #include "rest_echo/net/deadline_list.hpp"
@@ -81,9 +82,6 @@ class EventLoop {
 
   void accept_from(int listener);
   Connection* admit(UniqueFd fd);
-  void stop_accepting(std::int64_t until_ms) noexcept;
-  void go_on_accepting() noexcept;
-  [[nodiscard]] bool is_listener(int fd) const noexcept;
 
   void take_handed_over();
   void balance();
@@ -115,7 +113,7 @@ class EventLoop {
   std::optional<Seat> seat_;
   Signals signals_;
   Poller poller_;
-  std::vector<UniqueFd> listeners_;
+  Acceptor acceptor_;
   echo::Workspace workspace_;
   ConnectionTable connections_;
   std::array<DeadlineList, kWaitCount> deadlines_;
@@ -123,11 +121,8 @@ class EventLoop {
   std::int64_t now_ms_ = 0;
   bool is_draining_ = false;
   bool is_retiring_ = false;
-  bool is_accepting_ = true;
   std::int64_t repeat_counts_ms_ = 0;  // while draining: when another signal ends at once
   std::int64_t grace_end_ms_ = 0;      // while draining
-  std::int64_t accept_again_ms_ = 0;   // while not accepting
-  std::int64_t accept_logged_ms_ = -1'000'000;
   std::int64_t spare_released_ms_ = 0;
   std::size_t published_count_ = 0;     // what the table says of us
   std::int32_t balanced_version_ = -1;  // of the table, when last looked at
