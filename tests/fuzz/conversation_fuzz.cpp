@@ -73,7 +73,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* octets, std::size_t si
   static echo::Workspace typed(small_limits(), json::Mode::typed);
   static echo::Workspace generic(small_limits(), json::Mode::generic);
   const std::string_view input(reinterpret_cast<const char*>(octets), size);
-  converse(input, typed);
-  converse(input, generic);
+  converse(input, test::hash_of(input) % 4 == 0 ? generic : typed);
   return 0;
 }
