@@ -29,9 +29,7 @@ Workspace::Workspace(const http::Limits& request_limits, json::Mode mode)
 
 void Workspace::log_response_now(const http::RequestParser& request_parser, std::string_view unread) {
   if (request_parser.request().is_health_check) return;
-  const bool has_line = request_parser.is_head_complete();
-  access_log->add(client, has_line ? request_parser.request_line(unread) : std::string_view(),
-                  service.responses().last());
+  access_log->add(client, request_parser.request_line(unread), service.responses().last());
 }
 
 std::unique_ptr<PartialRequest> Workspace::take_partial() {

@@ -28,6 +28,7 @@ constexpr std::int64_t kHandOverAgeMs = 10;
 constexpr std::size_t kAccessLogSizeMin = 32 * 1024;
 constexpr std::size_t kAccessLogSizeMax = 1024 * 1024;
 constexpr std::int64_t kAccessLogIntervalMs = 1'000;
+constexpr std::int64_t kAccessLogRetryMs = 20;
 constexpr int kAccessLogEndWaitMs = 100;
 
 std::int64_t read_clock_ms(clockid_t clock) {
@@ -66,7 +67,10 @@ EventLoop::EventLoop(const EventLoopOptions& options, Listeners listeners, std::
     is_watching &= poller_.add(seat_->table->queue_fd(seat_->index), Interest::readable);
     counters_ = seat_->table->open(seat_->index);
   }
-  if (options.access_log) workspace_.access_log.emplace(*options.access_log);
+  if (options.access_log) {
+    workspace_.access_log.emplace(*options.access_log);
+    access_log_fd_ = open_line_output();
+  }
   if (!is_watching) throw std::system_error(errno, std::generic_category(), "epoll_ctl");
 }
 
@@ -492,7 +496,9 @@ void EventLoop::write_access_log(int wait_ms) {
   if (log.lines().size() < kAccessLogSizeMin && now_ms_ - access_log_written_ms_ < kAccessLogIntervalMs)
     return;
   access_log_written_ms_ = now_ms_;
-  log.consume(write_lines(STDOUT_FILENO, log.lines(), wait_ms));
+  log.consume(write_lines(access_log_fd_.get(), log.lines(), wait_ms));
+  // What the reader has no room for is offered again soon.
+  if (!log.lines().empty()) access_log_written_ms_ -= kAccessLogIntervalMs - kAccessLogRetryMs;
   if (log.lines().size() > kAccessLogSizeMax) {
     log_line(fmt::format("access log: {} octets lost, the reader is too slow", log.lines().size()));
     log.consume(log.lines().size());

@@ -1,6 +1,8 @@
 #include "rest_echo/net/log.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -19,6 +21,15 @@ iovec part(std::string_view text) { return {const_cast<char*>(text.data()), text
 void log_line(std::string_view text) noexcept {
   const std::array<iovec, 3> parts{part("rest-echo: "), part(text), part("\n")};
   [[maybe_unused]] const ssize_t size = ::writev(STDERR_FILENO, parts.data(), parts.size());
+}
+
+UniqueFd open_line_output() {
+  struct stat output {};
+  if (::fstat(STDOUT_FILENO, &output) == 0 && S_ISFIFO(output.st_mode)) {
+    UniqueFd fd(::open("/proc/self/fd/1", O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+    if (fd.is_open()) return fd;
+  }
+  return UniqueFd(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0));
 }
 
 std::size_t write_lines(int fd, std::string_view lines, int wait_ms) noexcept {

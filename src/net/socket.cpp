@@ -209,7 +209,7 @@ Result<std::vector<Listeners>, ListenError> inherit_listeners(int fd_count, std:
     if (::fcntl(fd, F_SETFL, O_NONBLOCK) != 0) return fail(errno);
     (void)set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);  // a Unix socket has none
     for (Listeners& each : listeners) {
-      UniqueFd shared(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
+      UniqueFd shared(::fcntl(fd, F_DUPFD_CLOEXEC, kFirst + fd_count));  // none of those still to come
       if (!shared.is_open()) return fail(errno);
       each.fds.push_back(std::move(shared));
       each.addresses.push_back(fmt::format("descriptor {}", fd));

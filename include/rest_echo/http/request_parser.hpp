@@ -38,7 +38,7 @@ class RequestParser {
 
   /// Its method is known as soon as the head's first token is; all else when the head is complete.
   [[nodiscard]] const Request& request() const noexcept { return request_; }
-  /// The request line without its end, when the head is complete.
+  /// The request line without its end; empty until it is complete.
   [[nodiscard]] std::string_view request_line(std::string_view unread) const noexcept {
     return unread.substr(request_line_offset_, request_line_size_);
   }
@@ -46,8 +46,8 @@ class RequestParser {
   [[nodiscard]] bool has_body_begun(std::size_t unread_size) const noexcept {
     return unread_size > head_size_;
   }
-  /// Octets that the whole message will take at least, as far as is known: a length counts only once the whole
-  /// head has been found good.
+  /// Octets that the whole message will take at least, as far as is known: a length counts only once the
+  /// whole head has been found good.
   [[nodiscard]] std::size_t message_size_expected() const noexcept {
     return is_head_complete() ? head_size_ + length_.content_length() : 0;
   }

@@ -131,6 +131,7 @@ class EventLoop {
   Counters counters_;
   std::array<std::uint64_t, 6> counted_responses_{};  // of the service's, those already in counters_
   std::vector<std::string> clients_;  // numeric addresses by descriptor, where there is an access log
+  UniqueFd access_log_fd_;
   std::int64_t access_log_written_ms_ = 0;
 };
 
