@@ -33,10 +33,10 @@ void converse(benchmark::State& state, const std::string& wire, std::size_t requ
     workspace.out.clear();
   }
   conversation.abandon(workspace);
-  const auto requests = static_cast<double>(state.iterations() * request_count);
+  const auto requests = static_cast<double>(state.iterations()) * static_cast<double>(request_count);
   state.counters["request"] =
       benchmark::Counter(requests, benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
-  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * (wire.size() + sent_size)));
+  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(wire.size() + sent_size));
 }
 
 std::string post(const std::string& content) {

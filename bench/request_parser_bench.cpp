@@ -56,8 +56,8 @@ void read_head(benchmark::State& state, std::string_view head, std::size_t piece
     require(outcome == RequestParser::Outcome::complete);
     benchmark::DoNotOptimize(parser);
   }
-  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * head.size()));
-  state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()));
+  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(head.size()));
+  state.SetItemsProcessed(state.iterations());
 }
 
 void wrk_head(benchmark::State& state) { read_head(state, kWrkHead, 1); }
@@ -77,8 +77,8 @@ void chunked_content(benchmark::State& state) {
     require(parser.parse_body(octets) == RequestParser::Outcome::complete);
     benchmark::DoNotOptimize(parser);
   }
-  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * wire.size()));
-  state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()));
+  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(wire.size()));
+  state.SetItemsProcessed(state.iterations());
 }
 
 BENCHMARK(wrk_head);
