@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -48,7 +49,11 @@ net::UniqueFd connect_to(const HealthcheckTarget& target, Clock::time_point end)
   if (!target.unix_path.empty()) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
-    target.unix_path.copy(address.sun_path, sizeof address.sun_path - 1);
+    if (target.unix_path.size() >= sizeof address.sun_path) {
+      errno = ENAMETOOLONG;
+      return net::UniqueFd();
+    }
+    target.unix_path.copy(address.sun_path, target.unix_path.size());
     return connect_to(reinterpret_cast<const sockaddr*>(&address), sizeof address, end);
   }
   const std::optional<net::SocketAddress> address = net::read_address(target.host, target.port);
@@ -59,12 +64,29 @@ net::UniqueFd connect_to(const HealthcheckTarget& target, Clock::time_point end)
   return connect_to(reinterpret_cast<const sockaddr*>(&address->storage), address->size, end);
 }
 
+// host[:port] as a URL has it
+std::string format_authority(const HealthcheckTarget& target) {
+  const bool is_ipv6 = target.host.find(':') != std::string::npos;
+  return is_ipv6 ? fmt::format("[{}]:{}", target.host, target.port)
+                 : fmt::format("{}:{}", target.host, target.port);
+}
+
 int fail(const HealthcheckTarget& target, std::string_view why) {
-  net::log_line(fmt::format(
-      "not healthy: {}: {}",
-      target.unix_path.empty() ? fmt::format("{}:{}", target.host, target.port) : target.unix_path, why));
+  net::log_line(fmt::format("not healthy: {}: {}",
+                            target.unix_path.empty() ? format_authority(target) : target.unix_path, why));
   return 1;
 }
+
+// ADDRESS or [ADDRESS], whichever that kind of address is written as; `localhost` for 127.0.0.1.
+bool read_host(std::string_view text, std::string& host) {
+  if (text == "localhost") text = "127.0.0.1";
+  const bool is_bracketed = text.starts_with('[') && text.ends_with(']');
+  host = is_bracketed ? text.substr(1, text.size() - 2) : text;
+  return net::is_numeric_host(host) && is_bracketed == (host.find(':') != std::string::npos);
+}
+
+// What a request-target may consist of; a fragment is no part of it (RFC 9112 §3.2).
+bool is_target_octet(char octet) { return octet > ' ' && octet <= '~' && octet != '#'; }
 
 }  // namespace
 
@@ -82,19 +104,15 @@ bool read_healthcheck_url(const std::string& url, HealthcheckTarget& target) {
     if (error != std::errc{} || rest_of_port != end) return false;
     authority.resize(colon);
   }
-  if (authority.starts_with('[') && authority.ends_with(']'))
-    authority = authority.substr(1, authority.size() - 2);
-  target.host = authority == "localhost" ? "127.0.0.1" : authority;
-  return net::is_numeric_host(target.host) && target.path.find_first_of(" \r\n") == std::string::npos;
+  return read_host(authority, target.host) && std::ranges::all_of(target.path, is_target_octet);
 }
 
 int check_health(const HealthcheckTarget& target) {
   const Clock::time_point end = Clock::now() + kLimit;
   const net::UniqueFd fd = connect_to(target, end);
   if (!fd.is_open()) return fail(target, std::strerror(errno));
-  const std::string request = fmt::format(
-      "GET {} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", target.path,
-      target.host.find(':') == std::string::npos ? target.host : fmt::format("[{}]", target.host));
+  const std::string request = fmt::format("GET {} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n",
+                                          target.path, format_authority(target));
   if (::send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL) !=
       static_cast<ssize_t>(request.size())) {
     return fail(target, std::strerror(errno));
@@ -111,7 +129,8 @@ int check_health(const HealthcheckTarget& target) {
   }
   const std::string_view status_line(answer.data(), kStatusEnd);
   if (status_line.starts_with("HTTP/1.") && status_line.ends_with(" 200")) return 0;
-  return fail(target, fmt::format("the answer was '{}'", status_line));
+  const bool is_printable = std::ranges::all_of(status_line, [](char c) { return c >= ' ' && c <= '~'; });
+  return fail(target, is_printable ? fmt::format("the answer was '{}'", status_line) : "no HTTP was spoken");
 }
 
 }  // namespace rest_echo::app
