@@ -7,6 +7,9 @@
 namespace rest_echo::app {
 namespace {
 
+// When the page's own text was last changed.
+constexpr std::string_view kManpageDate = "2026-11-30";
+
 // Text for a line of man(7): a leading dot or quote would be a macro, a hyphen a typographic one.
 std::string escape_roff(std::string_view text) {
   std::string escaped;
@@ -44,32 +47,53 @@ std::string value_suffix(const OptionDoc& option) {
 
 // Up to the first sentence's end: what fits a completion menu.
 std::string_view summary(std::string_view description) {
-  return description.substr(0, description.find_first_of(";["));
+  const std::string_view first = description.substr(0, description.find_first_of(";["));
+  return first.substr(0, first.find_last_not_of(' ') + 1);
+}
+
+bool is_path(const OptionDoc& option) { return option.value_name == "PATH"; }
+
+// What may stand behind an option that takes a value, if it has to be one; else the options stay.
+std::string format_bash_case(const OptionDoc& option) {
+  if (option.value_name.empty()) return "";
+  const std::string names =
+      option.short_name.empty() ? option.long_name : option.long_name + "|" + option.short_name;
+  std::string action = fmt::format("words='{}'", fmt::join(option.choices, " "));
+  if (is_path(option)) {
+    action = R"(compopt -o filenames 2>/dev/null
+      mapfile -t COMPREPLY < <(compgen -f -- "$current")
+      return)";
+  } else if (option.is_value_optional) {
+    action = (option.choices.empty() ? "[[ ! $equals ]] || " : "[[ $current == -* ]] || ") + action;
+  }
+  return fmt::format("    {})\n      {} ;;\n", names, action);
 }
 
 std::string format_bash(const std::vector<OptionDoc>& options) {
   std::string names;
   std::string cases;
   for (const OptionDoc& option : options) {
-    names +=
-        fmt::format("{}{}{} ", option.short_name, option.short_name.empty() ? "" : " ", option.long_name);
-    if (option.choices.empty()) continue;
-    cases +=
-        fmt::format("    {}) COMPREPLY=($(compgen -W '{}' -- \"${{COMP_WORDS[COMP_CWORD]}}\")); return ;;\n",
-                    option.long_name, fmt::join(option.choices, " "));
+    if (!option.short_name.empty()) names += option.short_name + " ";
+    names += option.long_name + " ";
+    cases += format_bash_case(option);
   }
+  names.pop_back();
   return fmt::format(R"(# bash completion for rest-echo
 _rest_echo() {{
-  local previous=${{COMP_WORDS[COMP_CWORD-1]}}
-  [ "$previous" != = ] || previous=${{COMP_WORDS[COMP_CWORD-2]}}
+  local current=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD-1]}} equals=
+  if [[ $current == = ]]; then
+    current= equals=1
+  elif [[ $previous == = ]]; then
+    previous=${{COMP_WORDS[COMP_CWORD-2]}} equals=1
+  fi
+  local words='{}'
   case $previous in
-{}    --unix|-u) COMPREPLY=($(compgen -f -- "${{COMP_WORDS[COMP_CWORD]}}")); return ;;
-  esac
-  COMPREPLY=($(compgen -W '{}' -- "${{COMP_WORDS[COMP_CWORD]}}"))
+{}  esac
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
 }}
 complete -F _rest_echo rest-echo
 )",
-                     cases, names);
+                     names, cases);
 }
 
 std::string format_zsh(const std::vector<OptionDoc>& options) {
@@ -77,7 +101,7 @@ std::string format_zsh(const std::vector<OptionDoc>& options) {
   for (const OptionDoc& option : options) {
     std::string action;
     if (!option.value_name.empty()) {
-      const std::string values = option.choices.empty() ? (option.long_name == "--unix" ? "_files" : "")
+      const std::string values = option.choices.empty() ? (is_path(option) ? "_files" : "")
                                                         : fmt::format("({})", fmt::join(option.choices, " "));
       action = fmt::format("{}:{}:{}", option.is_value_optional ? ":" : "", option.value_name, values);
     }
@@ -97,8 +121,7 @@ std::string format_fish(const std::vector<OptionDoc>& options) {
   for (const OptionDoc& option : options) {
     lines += fmt::format("complete -c rest-echo -l {}", option.long_name.substr(2));
     if (!option.short_name.empty()) lines += fmt::format(" -s {}", option.short_name.substr(1));
-    if (!option.value_name.empty() && !option.is_value_optional)
-      lines += option.long_name == "--unix" ? " -r" : " -x";
+    if (!option.value_name.empty() && !option.is_value_optional) lines += is_path(option) ? " -r" : " -x";
     if (!option.choices.empty()) lines += fmt::format(" -a '{}'", fmt::join(option.choices, " "));
     lines += fmt::format(" -d '{}'\n", escape_quoted(summary(option.description), ""));
   }
@@ -108,7 +131,7 @@ std::string format_fish(const std::vector<OptionDoc>& options) {
 }  // namespace
 
 std::string format_manpage(const std::vector<OptionDoc>& options, std::string_view version) {
-  std::string page = fmt::format(R"(.TH REST\-ECHO 1 "" "rest\-echo {}" "User Commands"
+  std::string page = fmt::format(R"(.TH REST\-ECHO 1 "{}" "rest\-echo {}" "User Commands"
 .SH NAME
 rest\-echo \- fast, strict JSON echo server
 .SH SYNOPSIS
@@ -132,7 +155,7 @@ SIGHUP makes several workers restart one after another without losing a request.
 SIGUSR1 prints counters to the standard error.
 .SH OPTIONS
 )",
-                                 escape_roff(version));
+                                 kManpageDate, escape_roff(version));
   for (const OptionDoc& option : options) {
     page += ".TP\n.B ";
     if (!option.short_name.empty()) page += escape_roff(option.short_name) + ", ";
