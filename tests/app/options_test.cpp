@@ -212,14 +212,14 @@ TEST(Options, FlagGoesBeforeEnvironment) {
 }
 
 TEST(Options, OwnPortVariableGoesBeforeTheCommonOne) {
-  const std::uint16_t port = Server().port();  // free again
+  const std::uint16_t port = find_free_port();
   const std::vector<std::string> environment{"PORT=70000", "REST_ECHO_PORT=" + std::to_string(port)};
   Process process({.command = {server_program()}, .environment = environment});
   EXPECT_TRUE(eventually([&] { return find_port(process.output()) == port; })) << process.errors();
 }
 
 TEST(Options, CommonPortVariableCounts) {
-  const std::uint16_t port = Server().port();
+  const std::uint16_t port = find_free_port();
   Process process({.command = {server_program()}, .environment = {"PORT=" + std::to_string(port)}});
   EXPECT_TRUE(eventually([&] { return find_port(process.output()) == port; })) << process.errors();
 }
@@ -242,7 +242,7 @@ TEST(Options, EmptyVariablesCountAsAbsent) {
 }
 
 TEST(Options, EmptyOwnPortVariableLeavesTheCommonOne) {
-  const std::uint16_t port = Server().port();
+  const std::uint16_t port = find_free_port();
   const std::vector<std::string> environment{"PORT=" + std::to_string(port), "REST_ECHO_PORT="};
   Process process({.command = {server_program()}, .environment = environment});
   EXPECT_TRUE(eventually([&] { return find_port(process.output()) == port; })) << process.errors();

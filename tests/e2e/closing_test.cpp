@@ -74,11 +74,11 @@ TEST_F(Closing, EndlessContentIsCutOffInTheEnd) {
 }
 
 TEST_F(Closing, ClientThatNeverClosesIsLeftInTheEnd) {
+  const std::size_t count_before = descriptor_count(server_.pid());
   Client quiet(server_.port());
   quiet.send("POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 1099511627776\r\n\r\n");
   EXPECT_EQ(quiet.receive().status, 413);
-  const std::size_t count_before = descriptor_count(server_.pid());
-  EXPECT_TRUE(eventually([&] { return descriptor_count(server_.pid()) < count_before; }));
+  EXPECT_TRUE(eventually([&] { return descriptor_count(server_.pid()) <= count_before; }));
 }
 
 // C22: what browsers and proxies really send fits; beyond that there is an answer, not a reset.

@@ -1,6 +1,9 @@
 #include "e2e/server.hpp"
 
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <stdexcept>
@@ -18,6 +21,22 @@ Launch launch_of(std::vector<std::string> arguments, Launch launch) {
 }
 
 }  // namespace
+
+std::uint16_t find_free_port() {
+  // Below the ports of outgoing connections, and elsewhere in each test program.
+  constexpr int kFirst = 12'000;
+  constexpr int kCount = 20'000;
+  static int next = ::getpid() * 37;
+  for (int tries = 0; tries < kCount; ++tries) {
+    const auto port = static_cast<std::uint16_t>(kFirst + next++ % kCount);
+    const net::UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return port;
+  }
+  throw std::runtime_error("no port is free");
+}
 
 std::uint16_t find_port(const std::string& output) {
   constexpr std::string_view kReady = "Listening on port ";

@@ -34,6 +34,9 @@ class Server {
   bool has_ended_ = false;
 };
 
+/// A port that nobody listens on, and that the kernel gives to nobody who does not ask for it.
+[[nodiscard]] std::uint16_t find_free_port();
+
 /// The port in "Listening on port N", or 0 while that line is not there.
 [[nodiscard]] std::uint16_t find_port(const std::string& output);
 

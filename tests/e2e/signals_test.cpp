@@ -207,15 +207,6 @@ TEST_F(Signals, SameWishTwiceIsNoSecondSignal) {
   expect_end(0, kAtOnce);
 }
 
-TEST_F(Signals, ThePortIsFreeAfterwards) {
-  start({});
-  const std::string port = std::to_string(server_->port());
-  server_->process().send_signal(SIGTERM);
-  expect_end(0, kAtOnce);
-  Process next({.command = {server_program(), "--port", port}});
-  EXPECT_TRUE(eventually([&] { return std::to_string(find_port(next.output())) == port; })) << next.errors();
-}
-
 // Nothing but its own handling makes process 1 of a container listen to a signal.
 TEST(ProcessOne, ListensToSignals) {
   const std::vector<std::string> unshare{"unshare", "--pid", "--fork", "--kill-child"};

@@ -14,9 +14,10 @@
 namespace rest_echo::e2e {
 namespace {
 
+// Long enough for a client on a loaded machine to begin in time.
+const std::string kTime = "1s";
 // Nothing may end much before its time; the server's clock ticks every 4 ms.
-constexpr Milliseconds kShort{300};
-constexpr Milliseconds kShortLeast{280};
+constexpr Milliseconds kTimeLeast{970};
 
 void expect_408(Client& client) {
   const Response response = client.receive();
@@ -35,45 +36,41 @@ void expect_silent_end(Client& client) {
 void expect_service(const Server& server) { EXPECT_EQ(Client(server.port()).ask(kGet).content, kHello); }
 
 TEST(Timeouts, ConnectionWithoutARequest) {
-  const Server server({"--head-timeout", "300ms"});
+  const Server server({"--head-timeout", kTime});
   const Clock::time_point start = Clock::now();
   Client client(server.port());
   expect_silent_end(client);
-  EXPECT_GE(elapsed_since(start), kShortLeast);
+  EXPECT_GE(elapsed_since(start), kTimeLeast);
   expect_service(server);
 }
 
 TEST(Timeouts, EmptyLineIsNoRequest) {
-  const Server server({"--head-timeout", "300ms", "--idle-timeout", "300ms"});
+  const Server server({"--head-timeout", kTime, "--idle-timeout", kTime});
   Client client(server.port());
   client.send("\r\n");
   expect_silent_end(client);
 }
 
 TEST(Timeouts, UnfinishedHead) {
-  const Server server({"--head-timeout", "300ms"});
+  const Server server({"--head-timeout", kTime});
+  const Clock::time_point start = Clock::now();
+  std::vector<Client> clients;
   for (const char* beginning : {"P", "POST / HTTP/1.1\r\n", "POST / HTTP/1.1\r\nHost: test\r\nContent-"}) {
-    SCOPED_TRACE(beginning);
-    const Clock::time_point start = Clock::now();
-    Client client(server.port());
-    client.send(beginning);
+    clients.emplace_back(server.port()).send(beginning);
+  }
+  clients.emplace_back(server.port());
+  EXPECT_EQ(clients.back().ask(kGet).status, 200);
+  clients.back().send("GET / HTTP/1.1\r\nHost:");
+  for (Client& client : clients) {
     expect_408(client);
-    EXPECT_GE(elapsed_since(start), kShortLeast);
+    EXPECT_GE(elapsed_since(start), kTimeLeast);
   }
   expect_service(server);
 }
 
-TEST(Timeouts, UnfinishedHeadOfALaterRequest) {
-  const Server server({"--head-timeout", "300ms"});
-  Client client(server.port());
-  EXPECT_EQ(client.ask(kGet).status, 200);
-  client.send("GET / HTTP/1.1\r\nHost:");
-  expect_408(client);
-}
-
 // An octet now and then is a way to hold connections; it buys no time.
 TEST(Timeouts, SlowHeadGetsNoMoreTimeThanASilentOne) {
-  const Server server({"--head-timeout", "500ms"});
+  const Server server({"--head-timeout", kTime});
   Client client(server.port());
   client.send("GET / HTTP/1.1\r\nHost: test\r\nX: ");
   const Clock::time_point start = Clock::now();
@@ -85,20 +82,20 @@ TEST(Timeouts, SlowHeadGetsNoMoreTimeThanASilentOne) {
 }
 
 TEST(Timeouts, UnfinishedBody) {
-  const Server server({"--body-timeout", "300ms"});
+  const Server server({"--body-timeout", kTime});
   const std::string counted = post(numbered_document(1));
   const std::string chunked = post_chunked(numbered_document(1), 100);
+  std::vector<Client> clients;
   for (const std::string& request : {counted.substr(0, counted.size() - 1),
                                      chunked.substr(0, chunked.size() - 1), chunked.substr(0, 200)}) {
-    Client client(server.port());
-    client.send(request);
-    expect_408(client);
+    clients.emplace_back(server.port()).send(request);
   }
+  for (Client& client : clients) expect_408(client);
   expect_service(server);
 }
 
 TEST(Timeouts, SlowBodyGetsNoMoreTimeThanASilentOne) {
-  const Server server({"--body-timeout", "500ms"});
+  const Server server({"--body-timeout", kTime});
   Client client(server.port());
   client.send("POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 100000\r\n\r\n");
   const Clock::time_point start = Clock::now();
@@ -110,7 +107,7 @@ TEST(Timeouts, SlowBodyGetsNoMoreTimeThanASilentOne) {
 }
 
 TEST(Timeouts, ContentHeldBackForContinue) {
-  const Server server({"--body-timeout", "300ms"});
+  const Server server({"--body-timeout", kTime});
   Client client(server.port());
   client.send("POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n");
   EXPECT_EQ(client.receive().status, 100);
@@ -118,27 +115,27 @@ TEST(Timeouts, ContentHeldBackForContinue) {
 }
 
 TEST(Timeouts, IdleConnectionIsClosedWithoutAWord) {
-  const Server server({"--idle-timeout", "300ms"});
+  const Server server({"--idle-timeout", kTime});
   Client client(server.port());
   EXPECT_EQ(client.ask(post("{}")).status, 200);
   const Clock::time_point start = Clock::now();
   expect_silent_end(client);
-  EXPECT_GE(elapsed_since(start), kShortLeast - Milliseconds{20});
+  EXPECT_GE(elapsed_since(start), kTimeLeast - Milliseconds{200}) << "it began when the answer was sent";
   expect_service(server);
 }
 
 TEST(Timeouts, BusyConnectionIsNotIdle) {
-  const Server server({"--idle-timeout", "3s"});
+  const Server server({"--idle-timeout", "2s"});
   Client client(server.port());
   const Clock::time_point start = Clock::now();
-  while (elapsed_since(start) < Milliseconds{4'500}) {
+  while (elapsed_since(start) < Milliseconds{3'000}) {
     ASSERT_EQ(client.ask(kGet).status, 200) << elapsed_since(start).count() << " ms";
-    pause_for(Milliseconds{500});
+    pause_for(Milliseconds{400});
   }
 }
 
 TEST(Timeouts, EachConnectionHasItsOwnTime) {
-  const Server server({"--idle-timeout", "400ms"});
+  const Server server({"--idle-timeout", kTime});
   std::vector<Client> clients;
   for (int number = 0; number < 10; ++number) {
     clients.emplace_back(server.port());
@@ -150,13 +147,14 @@ TEST(Timeouts, EachConnectionHasItsOwnTime) {
 
 // The kernel takes some; of the rest not an octet is read.
 TEST(Timeouts, ClientThatTakesNoAnswer) {
-  const Server server({"--write-timeout", "300ms"});
+  const Server server({"--write-timeout", kTime});
+  const std::size_t count_before = descriptor_count(server.pid());
   Client client(server.port(), {.receive_buffer_size = 4096});
   EXPECT_TRUE(client.send(post(empty_colors(1'000'000))));
-  ASSERT_TRUE(client.has_received_within(kPatience));  // it is being answered
-  const std::size_t count_before = descriptor_count(server.pid());
-  EXPECT_TRUE(eventually([&] { return descriptor_count(server.pid()) < count_before; }));
+  EXPECT_TRUE(client.has_received_within(kPatience));  // it is being answered
+  EXPECT_TRUE(eventually([&] { return descriptor_count(server.pid()) <= count_before; }));
   EXPECT_NE(client.wait_for_end(), End::goes_on);
+  EXPECT_LT(client.received().size(), empty_colors_answer_size(1'000'000));
   expect_service(server);
 }
 
@@ -177,10 +175,10 @@ TEST(Timeouts, ClientThatTakesItsAnswerSlowlyIsGivenTime) {
 
 TEST(Timeouts, PeerThatNeverClosesItsSide) {
   const Server server;
+  const std::size_t count_before = descriptor_count(server.pid());
   Client client(server.port());
   EXPECT_EQ(client.ask(post("{}", "Connection: close\r\n")).status, 200);
-  const std::size_t count_before = descriptor_count(server.pid());
-  EXPECT_TRUE(eventually([&] { return descriptor_count(server.pid()) < count_before; }));
+  EXPECT_TRUE(eventually([&] { return descriptor_count(server.pid()) <= count_before; }));
 }
 
 }  // namespace
