@@ -337,8 +337,7 @@ std::variant<Options, Exit> read_options(int argc, const char* const* argv) {
     const std::vector<OptionDoc> docs = list_options(app);
     const std::string text = errand.prints_manpage ? format_manpage(docs, REST_ECHO_VERSION)
                                                    : format_completions(docs, errand.completions_shell);
-    std::fputs(text.c_str(), stdout);
-    return Exit{std::fflush(stdout) == 0 ? 0 : 1};
+    return Exit{std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0 ? 0 : 1};
   }
   const bool is_tcp_asked_for = app.count("--port") > 0 || app.count("--host") > 0;
   options.listens_on_tcp = options.unix_path.empty() || is_tcp_asked_for;

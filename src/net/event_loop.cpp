@@ -24,6 +24,8 @@ constexpr std::int64_t kSpareReleaseIntervalMs = 1'000;
 // How long a connection without a request must have been here before it is handed over: short-lived ones
 // never are.
 constexpr std::int64_t kHandOverAgeMs = 10;
+// How long after its own count has changed a worker watches those of others.
+constexpr std::int64_t kBalanceWatchMs = 100;
 
 constexpr std::size_t kAccessLogSizeMin = 32 * 1024;
 constexpr std::size_t kAccessLogSizeMax = 1024 * 1024;
@@ -263,11 +265,16 @@ void EventLoop::take_handed_over() {
 void EventLoop::balance() {
   LoadTable& table = *seat_->table;
   std::size_t count = connections_.count() - closing_.size();
-  if (count != published_count_) table.set_count(seat_->index, published_count_ = count);
+  if (count != published_count_) {
+    table.set_count(seat_->index, published_count_ = count);
+    balance_end_ms_ = now_ms_ + kBalanceWatchMs;
+  }
   const std::int32_t version = table.version();
   if (is_draining_ || (version == balanced_version_ && !is_balance_due_)) return;
   balanced_version_ = version;
-  is_balance_due_ = is_retiring_;
+  // Others move too, and nobody wakes a worker that has become one of those with too many: look again for a
+  // while.
+  is_balance_due_ = is_retiring_ || now_ms_ < balance_end_ms_;
   while (count > 0) {
     const std::optional<std::size_t> target =
         table.reserve_less_loaded(seat_->index, is_retiring_ ? LoadTable::kCountMax : count);

@@ -76,6 +76,26 @@ Result<UniqueFd, int> open_listener(const std::string& host, std::uint16_t port,
 
 bool means_no_ipv6(int error_number) { return error_number == EAFNOSUPPORT || error_number == EADDRNOTAVAIL; }
 
+Result<Listeners, ListenError> try_to_listen_on(const ListenOptions& options) {
+  std::vector<std::string> hosts = options.hosts;
+  if (hosts.empty()) hosts.emplace_back(kAnyIpv6);
+  Listeners listeners;
+  listeners.port = options.port;
+  for (std::string& host : hosts) {
+    Result<UniqueFd, int> fd = open_listener(host, listeners.port, options);
+    if (!fd && options.hosts.empty() && means_no_ipv6(fd.error())) {
+      listeners.has_fallen_back_to_ipv4 = true;
+      host = kAnyIpv4;
+      fd = open_listener(host, listeners.port, options);
+    }
+    if (!fd) return Failure{ListenError{format_address(host, listeners.port), fd.error()}};
+    if (listeners.port == 0) listeners.port = bound_port(fd.value().get());
+    listeners.addresses.push_back(format_address(host, listeners.port));
+    listeners.fds.push_back(std::move(fd.value()));
+  }
+  return listeners;
+}
+
 }  // namespace
 
 std::optional<SocketAddress> read_address(const std::string& host, std::uint16_t port) {
@@ -104,21 +124,11 @@ bool is_numeric_host(std::string_view host) noexcept {
 }
 
 Result<Listeners, ListenError> listen_on(const ListenOptions& options) {
-  std::vector<std::string> hosts = options.hosts;
-  if (hosts.empty()) hosts.emplace_back(kAnyIpv6);
-  Listeners listeners;
-  listeners.port = options.port;
-  for (std::string& host : hosts) {
-    Result<UniqueFd, int> fd = open_listener(host, listeners.port, options);
-    if (!fd && options.hosts.empty() && means_no_ipv6(fd.error())) {
-      listeners.has_fallen_back_to_ipv4 = true;
-      host = kAnyIpv4;
-      fd = open_listener(host, listeners.port, options);
-    }
-    if (!fd) return Failure{ListenError{format_address(host, listeners.port), fd.error()}};
-    if (listeners.port == 0) listeners.port = bound_port(fd.value().get());
-    listeners.addresses.push_back(format_address(host, listeners.port));
-    listeners.fds.push_back(std::move(fd.value()));
+  // A port that is free for one host may be taken for the next.
+  constexpr int kTryCount = 10;
+  Result<Listeners, ListenError> listeners = try_to_listen_on(options);
+  for (int count = 1; count < kTryCount && options.port == 0 && !listeners; ++count) {
+    listeners = try_to_listen_on(options);
   }
   return listeners;
 }

@@ -126,6 +126,7 @@ class EventLoop {
   std::int64_t spare_released_ms_ = 0;
   std::size_t published_count_ = 0;     // what the table says of us
   std::int32_t balanced_version_ = -1;  // of the table, when last looked at
+  std::int64_t balance_end_ms_ = 0;     // until when to go on looking
   bool is_balance_due_ = false;         // too many connections, but none that can be handed over yet
   int exit_status_ = 0;
   Counters counters_;
