@@ -288,15 +288,17 @@ void EventLoop::balance() {
       is_balance_due_ = true;
       return;
     }
-    if (!table.hand_over(*target, connection->fd.get(),
-                         connection->wait == Wait::next_request)) {  // its queue is full for now
-      is_balance_due_ = true;
+    // Counted away first: whoever the taker wakes by its new count must see ours as it will be.
+    table.set_count(seat_->index, published_count_ = count - 1);
+    if (!table.hand_over(*target, connection->fd.get(), connection->wait == Wait::next_request)) {
+      table.set_count(seat_->index, published_count_ = count);
+      is_balance_due_ = true;  // its queue is full for now
       return;
     }
     // A registration lives as long as the socket, which goes on living elsewhere.
     (void)poller_.remove(connection->fd.get());
     close_soon(*connection);
-    table.set_count(seat_->index, published_count_ = --count);
+    --count;
   }
 }
 
