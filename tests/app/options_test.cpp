@@ -108,10 +108,10 @@ TEST(Options, RefuseTheSameFromTheEnvironment) {
 TEST(Options, TakeNumbersAtTheEdgesOfTheirRange) {
   for (const NumberOption& option : kNumberOptions) {
     for (const std::string& value : option.good) {
-      SCOPED_TRACE(option.name + " " + value);
-      EXPECT_NO_THROW(Server({option.name + "=" + value}));
-      EXPECT_NO_THROW(Server({}, {.environment = {option.environment + "=" + value}}));
+      EXPECT_NO_THROW(Server({option.name + "=" + value})) << option.name << " " << value;
     }
+    const std::string variable = option.environment + "=" + option.good.front();
+    EXPECT_NO_THROW(Server({}, {.environment = {variable}})) << variable;
   }
 }
 

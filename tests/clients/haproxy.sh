@@ -42,6 +42,7 @@ statistic() {
     $2 == "echo" { print $column }'
 }
 has_status() { [ "$(statistic status)" = "$1" ]; }
+has_check_status() { [ "$(statistic check_status)" = "$1" ]; }
 
 env -u PORT -u CLUSTER "$program" --port 0 >"$work/server.log" 2>&1 &
 server=$!
@@ -73,8 +74,8 @@ END
 haproxy -f "$work/haproxy.cfg" -db >"$work/haproxy.log" 2>&1 &
 proxy=$!
 eventually test -S "$work/front" || fail "HAProxy does not listen"
-eventually has_status UP || fail "the health check does not succeed: $(statistic status)"
-[ "$(statistic check_status)" = L7OK ] || fail "the health check is not asked over HTTP: $(statistic check_status)"
+eventually has_check_status L7OK || fail "the health check does not succeed: $(statistic check_status)"
+has_status UP || fail "a healthy server is not up: $(statistic status)"
 echo "ok      the health check succeeds"
 
 # Each curl is a connection of its own to the front; behind it there is one.

@@ -121,7 +121,7 @@ class Memory : public testing::Test {
   std::size_t size_before_ = 0;
 };
 
-TEST_F(Memory, ServerIsSmall) { EXPECT_LT(size_before_, 12 * kMegabyte); }
+TEST_F(Memory, ServerIsSmall) { EXPECT_LT(resident_size_max(server_.pid()), 8 * kMegabyte); }
 
 TEST_F(Memory, ConnectionsAtRestCostLittle) {
   constexpr std::size_t kCount = 2'000;
@@ -158,7 +158,7 @@ TEST_F(Memory, WorstBodyStaysWithinItsBound) {
     EXPECT_EQ(response.status, 200);
     EXPECT_EQ(response.content.size(), empty_colors_answer_size(kMegabyte));
   }
-  EXPECT_LT(resident_size_max(server_.pid()), size_before_ + 60 * kMegabyte);
+  EXPECT_LT(resident_size_max(server_.pid()), size_before_ + 48 * kMegabyte);
 }
 
 TEST_F(Memory, LargeBodiesLeaveNothingBehind) {

@@ -129,7 +129,8 @@ TEST(Start, ServesThoughNobodyTakesItsOutput) {
   Process process({.command = {server_program(), "--port", std::to_string(port)},
                    .output_file = "/dev/full",
                    .error_file = "/dev/full"});
-  EXPECT_TRUE(eventually([&] { return can_connect(port); }));
+  ASSERT_TRUE(eventually([&] { return can_connect(port); }));
+  EXPECT_EQ(Client(port).ask(kGet).content, kHello);
   process.send_signal(SIGTERM);
   EXPECT_EQ(process.wait_for_end(), 0);
 }
