@@ -29,12 +29,6 @@ void raise_descriptor_limit() {
   (void)::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// Flushed, as scripts wait for it; that nobody reads it is no reason to stop.
-void print_line(const std::string& line) {
-  std::fputs((line + "\n").c_str(), stdout);
-  std::fflush(stdout);
-}
-
 int fail_to_listen(const net::ListenError& error) {
   net::log_line(fmt::format("cannot listen on {}: {}", error.address, std::strerror(error.error_number)));
   return 1;
@@ -77,7 +71,7 @@ int serve(const app::Options& options) {
   if (listeners.front().has_fallen_back_to_ipv4) net::log_line("IPv6 is off, listening on IPv4 only");
 
   const auto announce = [&options](const std::string& line) {
-    if (!options.is_quiet) print_line(line);
+    if (!options.is_quiet) net::print_line(line);
   };
   const std::string listening = listeners.front().port == 0
                                     ? fmt::format("Listening on {}", listeners.front().addresses.front())
@@ -88,11 +82,15 @@ int serve(const app::Options& options) {
   };
   announce(describe_start(options, listeners.front(), worker_count, budget));
 
+  // The option is for all workers together.
+  net::EventLoopOptions event_loop_options = options.event_loop;
+  event_loop_options.connection_count_max =
+      (options.event_loop.connection_count_max + worker_count - 1) / worker_count;
   net::Counters counters;
   int status = 0;
   if (worker_count == 1) {
     if (options.is_pinned) cluster::pin_to_allowed_cpu(0);
-    net::EventLoop loop(options.event_loop, std::move(listeners.front()));
+    net::EventLoop loop(event_loop_options, std::move(listeners.front()));
     announce_ready();
     app::release_start_up_memory();
     status = loop.run();
@@ -102,7 +100,7 @@ int serve(const app::Options& options) {
                                 .grace_period_ms = options.event_loop.grace_period_ms,
                                 .announce = announce,
                                 .announce_ready = announce_ready},
-                               options.event_loop, std::move(listeners));
+                               event_loop_options, std::move(listeners));
     app::release_start_up_memory();
     status = group.run();
     counters = group.counters();

@@ -151,7 +151,8 @@ A fault is answered with a problem document (RFC 9457).
 When it accepts connections it prints
 .IR "Listening on port N" .
 SIGTERM and SIGINT end it within the grace period; a second one ends it at once.
-SIGHUP makes several workers restart one after another without losing a request.
+SIGHUP makes several workers restart one after another without losing a request; a single one ignores it, unless it
+was started from a terminal that hangs up.
 SIGUSR1 prints counters to the standard error.
 .SH OPTIONS
 )",
@@ -171,7 +172,8 @@ and
 .B CLUSTER
 (any value but 0: workers auto) are understood as well.
 .SH EXIT STATUS
-0 after SIGTERM or SIGINT, 1 when it cannot listen or run, 2 for wrong usage.
+0 after SIGTERM or SIGINT, 1 when it cannot listen or run, 2 for wrong usage, 128 plus its number after a second
+signal.
 .SH EXAMPLES
 .nf
 rest\-echo \-\-port 8080 \-\-workers auto

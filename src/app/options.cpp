@@ -14,6 +14,7 @@
 #include <optional>
 #include <string_view>
 
+#include "rest_echo/app/environment.hpp"
 #include "rest_echo/app/option_docs.hpp"
 #include "rest_echo/json/library.hpp"
 #include "rest_echo/net/log.hpp"
@@ -27,9 +28,8 @@ struct Unit {
 };
 
 constexpr std::array kNoUnits{Unit{"", 1}};
-constexpr std::array kSizeUnits{Unit{"", 1},          Unit{"k", 1LL << 10}, Unit{"M", 1LL << 20},
-                                Unit{"G", 1LL << 30}, Unit{"K", 1LL << 10}, Unit{"m", 1LL << 20},
-                                Unit{"g", 1LL << 30}};
+constexpr std::array kSizeUnits{Unit{"", 1}, Unit{"k", 1LL << 10}, Unit{"M", 1LL << 20}, Unit{"K", 1LL << 10},
+                                Unit{"m", 1LL << 20}};
 constexpr std::array kDurationUnits{Unit{"s", 1000}, Unit{"ms", 1}, Unit{"m", 60'000}, Unit{"h", 3'600'000},
                                     Unit{"", 1000}};
 
@@ -71,12 +71,6 @@ std::optional<std::int64_t> read_number(std::string_view text, const NumberKind&
 [[noreturn]] void refuse(const std::string& name, std::string_view text, const NumberKind& kind) {
   throw CLI::ValidationError(name,
                              fmt::format("'{}' is not a {} in the range {}", text, kind.noun, kind.range));
-}
-
-// An environment variable's value; empty where it is unset, as compose files pass empty ones for unset.
-std::string_view environment_value(const char* variable) {
-  const char* const value = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe): one thread
-  return value == nullptr ? std::string_view() : std::string_view(value);
 }
 
 // As in the seeds: any value but 0 asks for a worker a CPU.
@@ -273,8 +267,9 @@ void add_options(CLI::App& app, Options& options) {
              "Largest request body in octets, decoded", "1M");
   add_number(app, "--max-head", "REST_ECHO_MAX_HEAD", loop.limits.head_size_max, kHeadSize,
              "Largest request line and header section in octets", "16k");
-  add_number(app, "--max-connections", "REST_ECHO_MAX_CONNECTIONS", loop.connection_count_max,
-             kConnectionCount, "Connections open at once; further ones wait in the backlog", "65536");
+  add_number(
+      app, "--max-connections", "REST_ECHO_MAX_CONNECTIONS", loop.connection_count_max, kConnectionCount,
+      "Connections open at once, shared out among the workers; further ones wait in the backlog", "65536");
   add_number(app, "--backlog", "REST_ECHO_BACKLOG", options.backlog, kBacklog,
              "Connections waiting to be accepted; the kernel may allow fewer", "4096");
   add_number(app, "--head-timeout", "REST_ECHO_HEAD_TIMEOUT", loop.head_timeout_ms, kTimeout,
@@ -321,7 +316,7 @@ std::variant<Options, Exit> read_options(int argc, const char* const* argv) {
   app.get_formatter()->column_width(42);
   app.footer(
       "Each option may also be given by the environment variable behind it; the command line wins.\n"
-      "Exit status: 0 normal end, 1 cannot listen or run, 2 wrong usage.");
+      "Exit status: 0 normal end, 1 cannot listen or run, 2 wrong usage, 128 + n after a second signal n.");
   Errand errand;
   add_options(app, options);
   add_errands(app, options, errand);

@@ -8,15 +8,11 @@
 #include <cstddef>
 #include <cstdlib>
 
+#include "rest_echo/app/environment.hpp"
 #include "rest_echo/net/unique_fd.hpp"
 
 namespace rest_echo::app {
 namespace {
-
-std::string_view environment(const char* name) {
-  const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): one thread
-  return value == nullptr ? std::string_view() : std::string_view(value);
-}
 
 long read_number(std::string_view text) {
   long number = -1;
@@ -27,7 +23,7 @@ long read_number(std::string_view text) {
 }  // namespace
 
 void notify_service_manager(std::string_view state) noexcept {
-  const std::string_view path = environment("NOTIFY_SOCKET");
+  const std::string_view path = environment_value("NOTIFY_SOCKET");
   sockaddr_un address{};
   if (path.size() < 2 || path.size() >= sizeof address.sun_path || (path[0] != '/' && path[0] != '@')) return;
   address.sun_family = AF_UNIX;
@@ -41,8 +37,8 @@ void notify_service_manager(std::string_view state) noexcept {
 
 int take_listen_fd_count() noexcept {
   constexpr long kCountMax = 64;
-  const bool is_ours = read_number(environment("LISTEN_PID")) == ::getpid();
-  const long count = read_number(environment("LISTEN_FDS"));
+  const bool is_ours = read_number(environment_value("LISTEN_PID")) == ::getpid();
+  const long count = read_number(environment_value("LISTEN_FDS"));
   for (const char* name : {"LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"}) ::unsetenv(name);
   return is_ours && count > 0 && count <= kCountMax ? static_cast<int>(count) : 0;
 }

@@ -153,7 +153,10 @@ void WorkerGroup::take_ready() {
   while (::read(ready_receiving_.get(), &index, sizeof index) == static_cast<ssize_t>(sizeof index)) {
     Worker& worker = workers_[index];
     if (worker.state == State::starting) worker.state = State::ready;
-    if (worker.retiring_pid > 0 && !is_ending_) ::kill(worker.retiring_pid, net::kRetireSignal);
+    if (worker.retiring_pid > 0 && !is_ending_) {
+      ::kill(worker.retiring_pid, net::kRetireSignal);
+      worker.is_retiring_told = true;
+    }
   }
   const bool are_all_ready =
       std::ranges::all_of(workers_, [](const Worker& worker) { return worker.state == State::ready; });
@@ -243,7 +246,7 @@ void WorkerGroup::replace(Worker& worker, State state, const std::string& what_h
     exit_status_ = 1;
     return;
   }
-  if (state == State::starting && worker.retiring_pid > 0) {
+  if (state == State::starting && worker.retiring_pid > 0 && !worker.is_retiring_told) {
     worker.pid = std::exchange(worker.retiring_pid, -1);
     worker.state = State::ready;
     worker.seat = other_seat(worker);
@@ -279,6 +282,7 @@ void WorkerGroup::roll_on() {
   Worker& worker = workers_[to_roll_.back()];
   if (worker.retiring_pid > 0) return;  // of an earlier restart, and still in the seat that is needed
   worker.retiring_pid = worker.pid;
+  worker.is_retiring_told = false;
   const std::size_t seat = worker.seat;
   start(to_roll_.back(), other_seat(worker));
   to_roll_.pop_back();

@@ -28,7 +28,12 @@ Workspace::Workspace(const http::Limits& request_limits, json::Mode mode)
 }
 
 void Workspace::log_response_now(const http::RequestParser& request_parser, std::string_view unread) {
-  if (request_parser.request().is_health_check) return;
+  const http::Request& request = request_parser.request();
+  const bool is_answered_with_health =
+      request.has_health_path && !request.announces_content &&
+      (request.method == http::Method::get || request.method == http::Method::head) &&
+      !request_parser.has_failed();
+  if (is_answered_with_health) return;
   access_log->add(client, request_parser.request_line(unread), service.responses().last());
 }
 

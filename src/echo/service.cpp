@@ -6,9 +6,7 @@
 #include <iterator>
 #include <string>
 
-#include "rest_echo/bytes/padding.hpp"
 #include "rest_echo/json/body_writer.hpp"
-#include "rest_echo/json/escape.hpp"
 
 namespace rest_echo::echo {
 namespace {
@@ -107,16 +105,6 @@ std::string_view explain(json::FaultCode code) {
   return "";
 }
 
-// `,"pointer":"..."`, its content escaped.
-std::string format_pointer_member(std::string pointer) {
-  const std::size_t size = pointer.size();
-  pointer.append(kPaddingSize, '\0');  // escaping reads in blocks
-  std::string escaped(json::kEscapeSizeMax * size + kPaddingSize, '\0');
-  const char* const end = json::write_escaped({pointer.data(), size}, escaped.data());
-  escaped.resize(static_cast<std::size_t>(end - escaped.data()));
-  return fmt::format(R"(,"pointer":"{}")", escaped);
-}
-
 bool is_echo_method(Method method) {
   return method == Method::post || method == Method::put || method == Method::patch ||
          method == Method::delete_;
@@ -183,7 +171,10 @@ void Service::answer_json_fault(const http::Request& request, std::string_view c
   }
   std::string members =
       fmt::format(R"(,"code":"{}","offset":{})", json::fault_code_name(fault->code), fault->offset);
-  if (fault->code == json::FaultCode::type_mismatch) members += format_pointer_member(fault->pointer);
+  if (fault->code == json::FaultCode::type_mismatch) {
+    members +=
+        fmt::format(R"(,"pointer":"{}")", fault->pointer);  // letters, digits and "/": nothing to escape
+  }
   write_problem(request, {Status::bad_request, explain(fault->code), members, ""}, persistence_of(request),
                 out);
 }
@@ -196,14 +187,14 @@ void Service::answer_without_content(const http::Request& request, WriteBuffer& 
         out, {.status = Status::no_content, .persistence = persistence, .more_field_lines = kAllow});
     return;
   }
-  if (request.is_health_check && is_draining_) {
+  if (request.has_health_path && is_draining_) {
     write_problem(request, {Status::service_unavailable, "The server is shutting down.", "", ""}, persistence,
                   out);
     return;
   }
-  const http::ResponseHead head{.media_type = request.is_health_check ? MediaType::json : MediaType::text,
+  const http::ResponseHead head{.media_type = request.has_health_path ? MediaType::json : MediaType::text,
                                 .persistence = persistence};
-  const std::string_view content = request.is_health_check ? kHealthy : kHello;
+  const std::string_view content = request.has_health_path ? kHealthy : kHello;
   if (request.method == Method::head) {
     response_writer_.write_head(out, head, content.size());
   } else {

@@ -16,6 +16,8 @@ constexpr OctetSet kQuotedPair = OctetSet{}.with("\t").with_range(0x20, 0x7e).wi
 static_assert(!kQuotedText['"'] && !kQuotedText['\\'] && !kQuotedText['\r'] && kQuotedPair['"'] &&
               kQuotedPair['\\']);
 
+constexpr std::size_t kSizeDigitsMax = 2 * sizeof(std::size_t);
+
 }  // namespace
 
 ChunkedDecoder::Progress ChunkedDecoder::decode(std::span<const char> received, char* content,
@@ -86,6 +88,10 @@ void ChunkedDecoder::take_size(char octet, const Limits& limits) noexcept {
   const int digit = hex_digit_value(octet);
   if (digit >= 0) {
     state_ = State::size;
+    // Digits beyond those of the largest number are zeros, and as idle as an extension.
+    if (line_size_ > kSizeDigitsMax && ++extensions_size_ > limits.chunk_extensions_size_max) {
+      return fail(RequestFault::chunk_extensions_too_large);
+    }
     if (chunk_rest_ > SIZE_MAX >> 4) return fail(RequestFault::bad_chunk);
     chunk_rest_ = chunk_rest_ << 4 | static_cast<std::size_t>(digit);
     return;

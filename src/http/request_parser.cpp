@@ -176,7 +176,7 @@ void RequestParser::judge_target(std::string_view target) noexcept {
       case RequestTarget::Form::asterisk: request_.has_bad_target = request_.method != Method::options; break;
     }
   }
-  request_.is_health_check = path == kHealthPath;
+  request_.has_health_path = path == kHealthPath;
 }
 
 // HTTP-version = "HTTP" "/" DIGIT "." DIGIT, then CR

@@ -31,7 +31,7 @@ constexpr std::size_t kAccessLogSizeMin = 32 * 1024;
 constexpr std::size_t kAccessLogSizeMax = 1024 * 1024;
 constexpr std::int64_t kAccessLogIntervalMs = 1'000;
 constexpr std::int64_t kAccessLogRetryMs = 20;
-constexpr int kAccessLogEndWaitMs = 100;
+constexpr std::int64_t kAccessLogEndWaitMs = 100;
 
 std::int64_t read_clock_ms(clockid_t clock) {
   std::timespec time{};
@@ -54,6 +54,7 @@ Wait wait_of(echo::Conversation::Awaited awaited) {
 EventLoop::EventLoop(const EventLoopOptions& options, Listeners listeners, std::optional<Seat> seat)
     : options_(options),
       seat_(seat),
+      ends_on_hang_up_(!seat && has_controlling_terminal()),
       signals_(seat ? Signals({SIGTERM, SIGINT, kRetireSignal})
                     : Signals({SIGTERM, SIGINT, SIGHUP, SIGUSR1})),
       acceptor_(std::move(listeners.fds), poller_),
@@ -64,16 +65,18 @@ EventLoop::EventLoop(const EventLoopOptions& options, Listeners listeners, std::
   list_of(Wait::next_request).set_timeout_ms(options.idle_timeout_ms);
   list_of(Wait::write).set_timeout_ms(options.write_timeout_ms);
   list_of(Wait::linger).set_timeout_ms(options.linger_timeout_ms);
-  bool is_watching = poller_.add(signals_.fd(), Interest::readable);
-  if (seat_) {
-    is_watching &= poller_.add(seat_->table->queue_fd(seat_->index), Interest::readable);
-    counters_ = seat_->table->open(seat_->index);
-  }
+  watch(signals_.fd());
+  if (seat_) watch(seat_->table->queue_fd(seat_->index));
   if (options.access_log) {
     workspace_.access_log.emplace(*options.access_log);
-    access_log_fd_ = open_line_output();
+    access_log_output_.emplace(STDOUT_FILENO);
   }
-  if (!is_watching) throw std::system_error(errno, std::generic_category(), "epoll_ctl");
+  if (seat_) counters_ = seat_->table->open(seat_->index);
+}
+
+void EventLoop::watch(int fd) {
+  if (!poller_.add(fd, Interest::readable))
+    throw std::system_error(errno, std::generic_category(), "epoll_ctl");
 }
 
 int EventLoop::run() {
@@ -84,43 +87,49 @@ int EventLoop::run() {
     for (const epoll_event& event : events) take_event(event);
     if (exit_status_ != 0) break;
     expire();
+    if (is_retiring_ && !is_draining_ && now_ms_ >= retire_end_ms_) start_draining();
     if (seat_) balance();
     destroy_closing();
     release_spare();
     count();
-    if (workspace_.access_log) write_access_log(0);
+    if (workspace_.access_log) write_access_log();
     if (acceptor_.is_resting() && now_ms_ >= acceptor_.rest_end_ms()) acceptor_.go_on();
   }
   count();
-  access_log_written_ms_ = INT64_MIN / 2;
-  if (workspace_.access_log) write_access_log(kAccessLogEndWaitMs);
+  if (workspace_.access_log) write_last_access_log();
   return exit_status_;
+}
+
+// Does something for one connection. Memory that a body wants and the machine has not costs that connection;
+// it is the one exception that may come up while serving.
+template <typename Work>
+void EventLoop::serve(Connection& connection, Work work) {
+  if (connection.is_closing) return;
+  if (workspace_.access_log) workspace_.client = clients_[static_cast<std::size_t>(connection.fd.get())];
+  try {
+    work();
+  } catch (const std::bad_alloc&) {
+    log_line("out of memory for a request");
+    workspace_.reset();
+    close_soon(connection);
+  }
 }
 
 void EventLoop::take_event(const epoll_event& event) {
   const int fd = event.data.fd;
-  Connection* const connection = connections_.find(fd);
-  try {
-    if (connection != nullptr) {
-      take_event(*connection, event.events);
-    } else if (fd == signals_.fd()) {
-      take_signals();
-    } else if (acceptor_.owns(fd)) {
-      accept_from(fd);
-    } else if (seat_) {
-      take_handed_over();
-    }
-  } catch (const std::bad_alloc&) {
-    // The one exception that may come up while serving: a body too large for this machine costs its
-    // connection.
-    log_line("out of memory");
-    workspace_.reset();
-    if (connection != nullptr) close_soon(*connection);
+  if (Connection* const connection = connections_.find(fd); connection != nullptr) {
+    serve(*connection, [&] { take_event(*connection, event.events); });
+  } else if (fd == signals_.fd()) {
+    take_signals();
+  } else if (acceptor_.owns(fd)) {
+    accept_from(fd);
+  } else if (seat_) {
+    take_handed_over();
   }
 }
 
 // Once a batch; a tick of the coarse clocks, about 4 ms, is fine enough for both uses.
-void EventLoop::read_clocks() noexcept {
+void EventLoop::read_clocks() {
   now_ms_ = read_clock_ms(CLOCK_MONOTONIC_COARSE);
   const std::int64_t seconds = read_clock_ms(CLOCK_REALTIME_COARSE) / 1000;
   workspace_.service.set_time(seconds);
@@ -133,6 +142,7 @@ int EventLoop::timeout_ms() const noexcept {
     if (list.front() != nullptr) until = std::min(until, list.front()->deadline_ms);
   }
   if (is_draining_) until = std::min(until, grace_end_ms_);
+  if (is_retiring_ && !is_draining_) until = std::min(until, retire_end_ms_);
   if (acceptor_.is_resting()) until = std::min(until, acceptor_.rest_end_ms());
   if (workspace_.access_log && !workspace_.access_log->lines().empty()) {
     until = std::min(until, access_log_written_ms_ + kAccessLogIntervalMs);
@@ -150,10 +160,9 @@ bool EventLoop::is_awaiting_handed_over() const noexcept {
 }
 
 bool EventLoop::is_finished() const noexcept {
-  if (!is_draining_ && !is_retiring_) return false;
-  const bool is_time_up = now_ms_ >= grace_end_ms_;
-  if (connections_.count() > 0) return is_draining_ && is_time_up;
-  return !is_awaiting_handed_over() || is_time_up;
+  const bool is_empty = connections_.count() == 0 && !is_awaiting_handed_over();
+  if (is_draining_) return is_empty || now_ms_ >= grace_end_ms_;
+  return is_retiring_ && is_empty;
 }
 
 void EventLoop::take_signals() {
@@ -162,14 +171,13 @@ void EventLoop::take_signals() {
       retire();
     } else if (*signal == SIGUSR1) {
       log_line(counters_.describe() + describe_cpu_time());
-    } else if (*signal == SIGHUP && !has_controlling_terminal()) {
-      log_line("SIGHUP ignored: one worker has nobody to take over from it");
+    } else if (*signal == SIGHUP && !ends_on_hang_up_) {
+      log_line("SIGHUP ignored: there is one worker, and nobody to take over from it");
     } else if (!is_draining_) {
       repeat_counts_ms_ = now_ms_ + kRepeatedSignalMs;
       start_draining();
-    } else if (!seat_ && now_ms_ >= repeat_counts_ms_) {  // a worker is ended by its parent alone, which may
-                                                          // have been told by the same key
-                                                          // press
+    } else if (!seat_ && now_ms_ >= repeat_counts_ms_) {
+      // A worker is ended by its parent alone, which may have been told by the same key press.
       exit_status_ = 128 + *signal;
       return;
     }
@@ -192,8 +200,9 @@ void EventLoop::stop_listening() {
 void EventLoop::retire() {
   if (is_draining_ || is_retiring_) return;
   is_retiring_ = true;
-  grace_end_ms_ =
-      now_ms_ + options_.grace_period_ms;  // for what others hand over; our own have their time-outs
+  // As long as a request may take. A peer that never comes to rest is then told to go, as when draining.
+  retire_end_ms_ =
+      now_ms_ + std::max({options_.head_timeout_ms, options_.body_timeout_ms, options_.write_timeout_ms});
   is_balance_due_ = true;
   stop_listening();
 }
@@ -210,9 +219,10 @@ void EventLoop::start_draining() {
     Connection* next = nullptr;
     for (Connection* connection = list_of(wait).front(); connection != nullptr; connection = next) {
       next = connection->next;
-      speak_to(*connection);
-      read(*connection);
-      if (connection->wait == wait) close_soon(*connection);
+      serve(*connection, [&] {
+        read(*connection);
+        if (connection->wait == wait) close_soon(*connection);
+      });
     }
   }
 }
@@ -253,9 +263,10 @@ void EventLoop::take_handed_over() {
       wait_for(*connection, Wait::next_request, true);
     }
     if (connection != nullptr && is_draining_) {
-      speak_to(*connection);
-      read(*connection);
-      if (connection->conversation.is_at_rest()) close_soon(*connection);
+      serve(*connection, [&] {
+        read(*connection);
+        if (connection->conversation.is_at_rest()) close_soon(*connection);
+      });
     }
   }
 }
@@ -318,8 +329,6 @@ Connection* EventLoop::find_movable() noexcept {
 }
 
 void EventLoop::take_event(Connection& connection, std::uint32_t events) {
-  if (connection.is_closing) return;
-  speak_to(connection);
   if (connection.is_lingering) {
     drop_input(connection);
   } else if (connection.unsent != nullptr) {
@@ -389,6 +398,11 @@ void EventLoop::keep_unsent(Connection& connection, std::string_view octets) {
   std::memcpy(unsent->block.octets.get(), octets.data(), octets.size());
   connection.unsent = std::move(unsent);
   if (!poller_.set_interest(connection.fd.get(), Interest::writable)) close_soon(connection);
+  wait_for_write(connection);
+}
+
+void EventLoop::wait_for_write(Connection& connection) noexcept {
+  connection.unsent->untaken_size = untaken_size(connection.fd.get());
   wait_for(connection, Wait::write, true);
 }
 
@@ -402,7 +416,7 @@ void EventLoop::write_unsent(Connection& connection) {
   unsent.offset += transfer.size;
   counters_.sent_size += transfer.size;
   if (unsent.offset < unsent.size) {
-    wait_for(connection, Wait::write, transfer.size > 0);
+    if (transfer.size > 0) wait_for_write(connection);
     return;
   }
   workspace_.pool.give_back(std::move(unsent.block));
@@ -453,14 +467,24 @@ void EventLoop::expire() {
     while (connection != nullptr && connection->is_closing) connection = connection->next;
     return connection != nullptr && connection->deadline_ms <= now_ms_ ? connection : nullptr;
   };
-  for (const Wait wait : {Wait::first_request, Wait::next_request, Wait::write, Wait::linger}) {
+  for (const Wait wait : {Wait::first_request, Wait::next_request, Wait::linger}) {
     while (Connection* connection = next_expired(wait)) close_soon(*connection);
+  }
+  while (Connection* connection = next_expired(Wait::write)) {
+    // The socket takes more only when a good part of its buffer is free; a slow reader may be busy with the
+    // rest.
+    if (untaken_size(connection->fd.get()) < connection->unsent->untaken_size) {
+      wait_for_write(*connection);
+    } else {
+      close_soon(*connection);
+    }
   }
   for (const Wait wait : {Wait::head, Wait::body}) {
     while (Connection* connection = next_expired(wait)) {
-      speak_to(*connection);
-      connection->conversation.time_out(workspace_);
-      flush(*connection, 0);
+      serve(*connection, [&] {
+        connection->conversation.time_out(workspace_);
+        flush(*connection, 0);
+      });
     }
   }
 }
@@ -493,24 +517,33 @@ void EventLoop::count() {
   if (seat_) seat_->table->set_counters(seat_->index, counters_);
 }
 
-void EventLoop::speak_to(const Connection& connection) noexcept {
-  if (workspace_.access_log) workspace_.client = clients_[static_cast<std::size_t>(connection.fd.get())];
-}
-
 // Once a second, or when much has been collected. A reader that does not keep up loses lines; it never slows
 // the server down.
-void EventLoop::write_access_log(int wait_ms) {
+void EventLoop::write_access_log() {
   echo::AccessLog& log = *workspace_.access_log;
   if (log.lines().empty()) return;
   if (log.lines().size() < kAccessLogSizeMin && now_ms_ - access_log_written_ms_ < kAccessLogIntervalMs)
     return;
   access_log_written_ms_ = now_ms_;
-  log.consume(write_lines(access_log_fd_.get(), log.lines(), wait_ms));
+  log.consume(access_log_output_->write(log.lines()));
   // What the reader has no room for is offered again soon.
   if (!log.lines().empty()) access_log_written_ms_ -= kAccessLogIntervalMs - kAccessLogRetryMs;
   if (log.lines().size() > kAccessLogSizeMax) {
     log_line(fmt::format("access log: {} octets lost, the reader is too slow", log.lines().size()));
     log.consume(log.lines().size());
+  }
+}
+
+// At the end a slow reader is waited for, for a moment.
+void EventLoop::write_last_access_log() {
+  echo::AccessLog& log = *workspace_.access_log;
+  const std::int64_t end_ms = read_clock_ms(CLOCK_MONOTONIC) + kAccessLogEndWaitMs;
+  log.consume(access_log_output_->write(log.lines()));
+  while (!log.lines().empty() && exit_status_ == 0) {
+    const std::int64_t rest_ms = end_ms - read_clock_ms(CLOCK_MONOTONIC);
+    if (rest_ms <= 0) return;
+    access_log_output_->wait(static_cast<int>(rest_ms));
+    log.consume(access_log_output_->write(log.lines()));
   }
 }
 

@@ -3,8 +3,10 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -248,6 +250,11 @@ std::string describe_peer(int fd) {
   std::memcpy(&ipv4, &storage, sizeof ipv4);
   ::inet_ntop(AF_INET, &ipv4.sin_addr, text.data(), text.size());
   return text.data();
+}
+
+int untaken_size(int fd) noexcept {
+  int size = 0;
+  return ::ioctl(fd, SIOCOUTQ, &size) == 0 ? size : 0;
 }
 
 Transfer receive(int fd, std::span<char> space) noexcept {

@@ -14,7 +14,7 @@ struct Block {
 };
 
 /// Memory for what a connection must keep between two reads: powers of two from kBlockSizeMin up. Small
-/// blocks that come back are kept for the next taker, within `kept_size_max` in all; larger ones are freed at
+/// blocks that come back are kept for the next taker, within kKeptSizeMax in all; larger ones are freed at
 /// once.
 class BlockPool {
  public:
@@ -35,9 +35,6 @@ class BlockPool {
 
  private:
   // Blocks at rest form a list through their own first bytes, so keeping them needs no memory.
-  struct AtRest {
-    char* next;
-  };
   static constexpr std::size_t kClassCount = 9;  // 512 << 8 is kKeptBlockSizeMax
   static_assert(kBlockSizeMin << (kClassCount - 1) == kKeptBlockSizeMax);
 

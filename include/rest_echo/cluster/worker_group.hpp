@@ -58,6 +58,7 @@ class WorkerGroup {
     pid_t pid = -1;
     std::size_t seat = 0;
     pid_t retiring_pid = -1;
+    bool is_retiring_told = false;  // it has been sent kRetireSignal
     std::int64_t started_ms = 0;
     std::int64_t start_again_ms = 0;  // while absent
     std::int64_t delay_ms = 0;        // before that start

@@ -20,7 +20,7 @@ struct Request {
   bool has_bad_target = false;
   /// Host is missing (HTTP/1.1), there twice, or no uri-host [ ":" port ].
   bool has_bad_host = false;
-  bool is_health_check = false;  ///< the path is /healthz
+  bool has_health_path = false;  ///< the path is /healthz
   bool has_close_option = false;
   bool has_keep_alive_option = false;
   bool expects_continue = false;

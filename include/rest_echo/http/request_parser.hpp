@@ -34,6 +34,7 @@ class RequestParser {
   /// Whether an octet of a request has been seen; an empty line before one does not count.
   [[nodiscard]] bool has_begun() const noexcept { return state_ > State::leading_lf; }
   [[nodiscard]] bool is_head_complete() const noexcept { return state_ == State::head_complete; }
+  [[nodiscard]] bool has_failed() const noexcept { return state_ == State::failed; }
   [[nodiscard]] RequestFault fault() const noexcept { return fault_; }
 
   /// Its method is known as soon as the head's first token is; all else when the head is complete.

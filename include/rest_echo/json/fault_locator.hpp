@@ -24,8 +24,10 @@ inline constexpr std::size_t kDepthMax = 1024;
 
 struct Fault {
   FaultCode code;
-  std::size_t offset;   // octets from the start of the text
-  std::string pointer;  // RFC 6901, with keys as the text has them; empty unless code is type_mismatch
+  std::size_t offset;  // octets from the start of the text
+  /// RFC 6901, with keys as the text has them; empty unless code is type_mismatch. Only members of a Body
+  /// lead to one, so it holds ASCII letters, digits and `/`.
+  std::string pointer;
 };
 
 /// The code's name on the wire, such as `type_mismatch`.

@@ -16,6 +16,7 @@ struct Unsent {
   Block block;
   std::size_t offset = 0;
   std::size_t size = 0;
+  int untaken_size = 0;  ///< of what was sent before, in octets, when time was last given
 
   [[nodiscard]] std::string_view octets() const noexcept {
     return {block.octets.get() + offset, size - offset};

@@ -6,7 +6,7 @@
 
 namespace rest_echo::net {
 
-/// What a worker has done since it started.
+/// What the workers of one seat have done, one after another.
 struct Counters {
   std::uint64_t connection_count = 0;
   /// Final responses by the first digit of their status.

@@ -15,6 +15,7 @@
 #include "rest_echo/net/counters.hpp"
 #include "rest_echo/net/deadline_list.hpp"
 #include "rest_echo/net/load_table.hpp"
+#include "rest_echo/net/log.hpp"
 #include "rest_echo/net/poller.hpp"
 #include "rest_echo/net/signals.hpp"
 #include "rest_echo/net/socket.hpp"
@@ -70,7 +71,8 @@ class EventLoop {
   [[nodiscard]] const Counters& counters() const noexcept { return counters_; }
 
  private:
-  void read_clocks() noexcept;
+  void watch(int fd);
+  void read_clocks();
   [[nodiscard]] int timeout_ms() const noexcept;
 
   [[nodiscard]] bool is_finished() const noexcept;
@@ -88,6 +90,8 @@ class EventLoop {
   [[nodiscard]] Connection* find_movable() noexcept;
 
   void take_event(const epoll_event& event);
+  template <typename Work>
+  void serve(Connection& connection, Work work);
   void take_event(Connection& connection, std::uint32_t events);
   void read(Connection& connection);
   void write_unsent(Connection& connection);
@@ -97,13 +101,14 @@ class EventLoop {
   void drop_input(Connection& connection);
   void close_soon(Connection& connection) noexcept;
 
+  void wait_for_write(Connection& connection) noexcept;
   void wait_for(Connection& connection, Wait wait, bool is_renewed) noexcept;
   void expire();
   void destroy_closing();
   void release_spare();
   void count();
-  void speak_to(const Connection& connection) noexcept;
-  void write_access_log(int wait_ms);
+  void write_access_log();
+  void write_last_access_log();
 
   [[nodiscard]] DeadlineList& list_of(Wait wait) noexcept {
     return deadlines_[static_cast<std::size_t>(wait)];
@@ -111,6 +116,7 @@ class EventLoop {
 
   EventLoopOptions options_;
   std::optional<Seat> seat_;
+  bool ends_on_hang_up_;  // started from a terminal
   Signals signals_;
   Poller poller_;
   Acceptor acceptor_;
@@ -123,16 +129,17 @@ class EventLoop {
   bool is_retiring_ = false;
   std::int64_t repeat_counts_ms_ = 0;  // while draining: when another signal ends at once
   std::int64_t grace_end_ms_ = 0;      // while draining
+  std::int64_t retire_end_ms_ = 0;     // while retiring: when to start draining
   std::int64_t spare_released_ms_ = 0;
   std::size_t published_count_ = 0;     // what the table says of us
   std::int32_t balanced_version_ = -1;  // of the table, when last looked at
   std::int64_t balance_end_ms_ = 0;     // until when to go on looking
-  bool is_balance_due_ = false;         // too many connections, but none that can be handed over yet
+  bool is_balance_due_ = false;         // to be looked at again soon, whatever happens
   int exit_status_ = 0;
   Counters counters_;
   std::array<std::uint64_t, 6> counted_responses_{};  // of the service's, those already in counters_
   std::vector<std::string> clients_;  // numeric addresses by descriptor, where there is an access log
-  UniqueFd access_log_fd_;
+  std::optional<LineOutput> access_log_output_;
   std::int64_t access_log_written_ms_ = 0;
 };
 

@@ -7,17 +7,31 @@
 
 namespace rest_echo::net {
 
-/// Writes `rest-echo: <text>` and a line end to stderr, in one piece. That nobody reads it is no reason to
-/// stop serving: failures are ignored.
+/// Standard output or error. Lines go there whole, so that those of several processes never mix, and never
+/// wait for a reader: a stalled one is no reason to stop serving.
+class LineOutput {
+ public:
+  /// `standard_fd`: STDOUT_FILENO or STDERR_FILENO. A pipe or terminal is opened once more, as its being
+  /// non-blocking would be shared with everybody else who has it.
+  explicit LineOutput(int standard_fd) noexcept;
+
+  /// Writes lines, each with its line end. Returns how many octets are done with: written, or lost because
+  /// nobody can read them. What is left found no room.
+  [[nodiscard]] std::size_t write(std::string_view lines) noexcept;
+  /// Until there is room, but no longer than `wait_ms`.
+  void wait(int wait_ms) noexcept;
+
+ private:
+  [[nodiscard]] int fd() const noexcept { return own_.is_open() ? own_.get() : standard_fd_; }
+
+  int standard_fd_;
+  UniqueFd own_;
+  bool is_socket_ = false;
+};
+
+/// Writes a line to standard output, if there is room.
+void print_line(std::string_view text) noexcept;
+/// Writes `rest-echo: <text>` to standard error, if there is room.
 void log_line(std::string_view text) noexcept;
-
-/// Standard output for write_lines(): where it is a pipe, opened once more without blocking, as several
-/// processes that all saw room in it must not wait for each other's reader.
-[[nodiscard]] UniqueFd open_line_output();
-
-/// Writes whole lines of `lines` to `fd`, each in one piece, so that lines of several processes never mix.
-/// Waits for a slow reader no longer than `wait_ms` each time; returns how many octets are done with:
-/// written, or lost because nobody can read them.
-[[nodiscard]] std::size_t write_lines(int fd, std::string_view lines, int wait_ms) noexcept;
 
 }  // namespace rest_echo::net

@@ -85,6 +85,9 @@ struct ListenError {
 /// The numeric address of the connection's peer; `unix` for a Unix socket's.
 [[nodiscard]] std::string describe_peer(int fd);
 
+/// Octets sent that the peer's side has not taken yet, as far as the kernel knows.
+[[nodiscard]] int untaken_size(int fd) noexcept;
+
 /// Octets moved, 0 at the end of input, or why not.
 struct Transfer {
   enum class Outcome : std::uint8_t { done, would_block, failed };
