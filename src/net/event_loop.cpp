@@ -383,7 +383,7 @@ void EventLoop::flush(Connection& connection, std::size_t answered_count) {
     return;
   }
   const Wait wait = wait_of(conversation.awaited());
-  if (is_draining_ && conversation.is_at_rest()) {
+  if (is_draining_ && conversation.is_at_rest() && !has_waiting_input(connection.fd.get())) {
     linger(connection);  // its last answer was written before anybody knew that it would be the last
     return;
   }

@@ -257,6 +257,11 @@ int untaken_size(int fd) noexcept {
   return ::ioctl(fd, SIOCOUTQ, &size) == 0 ? size : 0;
 }
 
+bool has_waiting_input(int fd) noexcept {
+  int size = 0;
+  return ::ioctl(fd, FIONREAD, &size) == 0 && size > 0;
+}
+
 Transfer receive(int fd, std::span<char> space) noexcept {
   const ssize_t size = ::recv(fd, space.data(), space.size(), 0);
   if (size >= 0) return {Transfer::Outcome::done, static_cast<std::size_t>(size)};

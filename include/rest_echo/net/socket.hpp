@@ -88,6 +88,9 @@ struct ListenError {
 /// Octets sent that the peer's side has not taken yet, as far as the kernel knows.
 [[nodiscard]] int untaken_size(int fd) noexcept;
 
+/// Whether octets have arrived that nobody has received yet.
+[[nodiscard]] bool has_waiting_input(int fd) noexcept;
+
 /// Octets moved, 0 at the end of input, or why not.
 struct Transfer {
   enum class Outcome : std::uint8_t { done, would_block, failed };
