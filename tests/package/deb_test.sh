@@ -35,15 +35,16 @@ in_guest() { env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8
 
 # Leaves the package and the archive in $work/RELEASE.
 build() {
-  local release=$1 made=$work/$1 base
+  local release=$1 made=$work/$1 base revision
+  revision=$(git -C "$source_dir" rev-parse --short HEAD 2>/dev/null || true)
   local build_packages=(g++ make cmake ninja-build libsimdjson-dev libfmt-dev libcli11-dev dpkg-dev file lintian)
   base=$(debian_base "$release" build "${build_packages[@]}")
   guest=$work/build-$release
   cp -a "$base" "$guest"
   mkdir "$guest/source" "$made"
   (cd "$source_dir" && cp -a CMakeLists.txt CMakePresets.json LICENSE include src "$guest/source/")
-  in_guest sh -ec 'cd /source && cmake --preset release && cmake --build --preset release -j2
-    cd build/release && cpack' >"$made.log" 2>&1 || { tail -30 "$made.log"; fail "the build on Debian $release"; }
+  in_guest sh -ec 'cd /source && cmake --preset release -DREST_ECHO_COMMIT="$1" && cmake --build --preset release -j2
+    cd build/release && cpack' build "$revision" >"$made.log" 2>&1 || { tail -30 "$made.log"; fail "the build on Debian $release"; }
   ! grep -E 'warning:|CMake Warning' "$made.log" || fail "warnings"
   in_guest sh -ec 'lintian --allow-root --tag-display-limit 0 --fail-on error,warning /source/build/release/package/*.deb' ||
     fail "lintian"
@@ -139,10 +140,39 @@ try_package() {
     skip "system calls: strace is missing"
   fi
 
+  try_boot "$release" "$base" "$name"
+
   in_guest dpkg --purge rest-echo >"$work/dpkg.log" 2>&1 || { cat "$work/dpkg.log"; fail "dpkg --purge"; }
   snapshot "$work/after"
   diff "$work/before" "$work/after" || fail "traces after the removal"
   pass "$release: removed without a trace"
+}
+
+# The units under a systemd that has booted, in a second copy.
+try_boot() {
+  local release=$1 base=$2 name=$3 booted=$work/booted-$1
+  if ! command -v systemd-nspawn >/dev/null; then
+    skip "$release: service and socket under systemd: systemd-nspawn is missing (apt-get install systemd-container)"
+    return
+  fi
+  cp -a "$base" "$booted"
+  rm "$booted/usr/sbin/policy-rc.d"
+  cp "$guest/tmp/$name" "$booted/tmp/"
+  dpkg --root="$booted" -i "$booted/tmp/$name" >"$work/dpkg.log" 2>&1 || { cat "$work/dpkg.log"; fail "dpkg -i"; }
+  cp "$source_dir/tests/package/booted.sh" "$booted/usr/local/bin/booted"
+  printf '[Unit]\nAfter=multi-user.target\n[Service]\nExecStart=/usr/local/bin/booted\n[Install]\nWantedBy=default.target\n' \
+    >"$booted/etc/systemd/system/booted.service"
+  systemctl --root="$booted" --quiet enable booted.service
+  systemctl --root="$booted" --quiet set-default multi-user.target
+  timeout --kill-after=10 90 systemd-nspawn --quiet --directory="$booted" --private-network --register=no --keep-unit \
+    --console=pipe --boot >"$work/boot.log" 2>&1 </dev/null || true
+  if ! grep -q '^booted$' "$booted/booted.log" 2>/dev/null; then
+    skip "$release: service and socket under systemd: it does not boot here: $(grep -v '^$' "$work/boot.log" | tail -1)"
+  else
+    grep -q '^done$' "$booted/booted.log" || { cat "$booted/booted.log"; fail "the service under systemd"; }
+    sed -n "s/^ok /ok    $release: under systemd: /p" "$booted/booted.log"
+  fi
+  rm -rf --one-file-system "$booted"
 }
 
 # The system calls in one of systemd's sets, with those of the sets in it.
