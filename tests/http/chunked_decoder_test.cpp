@@ -292,6 +292,23 @@ TEST(ChunkedDecoder, Limits) {
       limits);
 }
 
+// Zeros that no size needs are as idle as extensions, and bounded with them.
+TEST(ChunkedDecoder, NeedlessZerosCountAsExtensions) {
+  Limits limits;
+  limits.chunk_extensions_size_max = 20;
+  const std::string padded = std::string(25, '0') + "1\r\nx\r\n";  // ten more digits than a size can need
+  const std::string at_most = std::string(15, '0') + "1\r\nx\r\n";
+  check(
+      {
+          {"at the limit", padded + padded + kLast, "xx"},
+          {"over", padded + padded + std::string(17, '0'), "failed: chunk_extensions_too_large"},
+          {"with an extension", padded + "1;abcdefghi\r\nx\r\n" + kLast, "xx"},
+          {"with an extension, over", padded + "1;abcdefghij\r\nx\r\n", "failed: chunk_extensions_too_large"},
+          {"sixteen digits are none too many", at_most + at_most + at_most + kLast, "xxx"},
+      },
+      limits);
+}
+
 TEST(ChunkedDecoder, WritesBeforeWhereItReads) {
   std::string octets = "....3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n";
   ChunkedDecoder decoder;

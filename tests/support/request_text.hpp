@@ -69,7 +69,7 @@ inline std::string describe(const http::Request& request) {
   add(request.is_http_1_0, "1.0");
   add(request.has_bad_target, "bad-target");
   add(request.has_bad_host, "bad-host");
-  add(request.is_health_check, "health-check");
+  add(request.has_health_path, "health-path");
   add(request.has_close_option, "close");
   add(request.has_keep_alive_option, "keep-alive");
   add(request.expects_continue, "expects-continue");
