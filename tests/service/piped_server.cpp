@@ -21,7 +21,6 @@ PipedServer::PipedServer(std::vector<std::string> arguments, int pipe_size) {
   reading_ = net::UniqueFd(ends[0]);
   const net::UniqueFd writing(ends[1]);
   ::fcntl(reading_.get(), F_SETFL, O_NONBLOCK);
-  if (pipe_size > 0) ::fcntl(writing.get(), F_SETPIPE_SZ, pipe_size);
   arguments.insert(arguments.begin(), {server_program(), "--port", "0"});
   process_.emplace(Launch{.command = std::move(arguments),
                           .output_file = "/proc/self/fd/" + std::to_string(writing.get())});
@@ -33,6 +32,7 @@ PipedServer::PipedServer(std::vector<std::string> arguments, int pipe_size) {
     throw std::runtime_error("the server does not listen: " + text_ + process_->errors());
   }
   text_.erase(0, text_.find('\n', text_.find("Listening on port ")) + 1);
+  if (pipe_size > 0) ::fcntl(reading_.get(), F_SETPIPE_SZ, pipe_size);
 }
 
 PipedServer::~PipedServer() {

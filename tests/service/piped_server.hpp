@@ -13,7 +13,7 @@ namespace rest_echo::e2e {
 /// A server on a free port whose standard output is a pipe, read when the test wants it to be.
 class PipedServer {
  public:
-  /// Returns when it listens. `pipe_size` 0: the kernel's choice.
+  /// Returns when it listens. `pipe_size`, from then on; 0: the kernel's choice.
   explicit PipedServer(std::vector<std::string> arguments, int pipe_size = 0);
   PipedServer(const PipedServer&) = delete;
   PipedServer& operator=(const PipedServer&) = delete;
