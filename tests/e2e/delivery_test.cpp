@@ -102,6 +102,28 @@ TEST_F(Delivery, HalfClosedClientGetsAllItsAnswers) {
   EXPECT_EQ(client.received(), "");
 }
 
+// Its last word is still unread when the server stops reading because of what it has to send.
+TEST_F(Delivery, HalfClosedSlowReaderGetsAllItsAnswers) {
+  Client client(server_.port(), {.receive_buffer_size = 16'384});
+  constexpr std::size_t kCount = 300;
+  std::string requests;
+  for (std::size_t number = 0; number < kCount; ++number) requests += post(numbered_document(number));
+  std::size_t sent_size = 0;
+  std::size_t answered_count = 0;
+  for (; sent_size < requests.size(); ++answered_count) {
+    sent_size += client.send_some(std::string_view(requests).substr(sent_size));
+    if (sent_size == requests.size()) break;
+    ASSERT_EQ(client.receive().content, numbered_document(answered_count)) << answered_count;
+  }
+  client.finish_sending();
+  pause_for(Milliseconds{100});
+  for (; answered_count < kCount; ++answered_count) {
+    ASSERT_EQ(client.receive().content, numbered_document(answered_count)) << answered_count;
+  }
+  EXPECT_EQ(client.wait_for_end(), End::finished);
+  EXPECT_EQ(client.received(), "");
+}
+
 TEST_F(Delivery, HalfClosedInsideARequestIsAFault) {
   const std::string request = post(numbered_document(1));
   for (const std::size_t size : std::vector<std::size_t>{1, 20, request.size() - 4090, request.size() - 1}) {

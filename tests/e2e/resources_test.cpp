@@ -104,6 +104,36 @@ TEST_F(OutOfDescriptors, EndsInTime) {
   EXPECT_LT(elapsed_since(start), Milliseconds{5'000});
 }
 
+// Whatever peers leave undone, there is nothing to do until they do it.
+TEST(ProcessorTime, PeersThatAreStuckTakeNone) {
+  const Server server;
+  std::vector<Client> clients;
+  const auto connect = [&]() -> Client& {
+    return clients.emplace_back(server.port(), ClientOptions{.receive_buffer_size = 4096});
+  };
+  const std::string large = post(empty_colors(500'000));
+  const std::string small = post(numbered_document(1));
+  connect();  // silent
+  EXPECT_EQ(connect().ask(kGet).status, 200);
+  connect().send(std::string_view(small).substr(0, 20));
+  connect().send(std::string_view(small).substr(0, small.size() - 1));
+  for (const bool is_finished : {false, true}) {
+    Client& reads_nothing = connect();
+    EXPECT_TRUE(reads_nothing.send(large));
+    EXPECT_TRUE(reads_nothing.has_received_within(kPatience));
+    reads_nothing.send(small);
+    if (is_finished) reads_nothing.finish_sending();
+  }
+  Client& never_closes = connect();
+  never_closes.send("NONSENSE\r\n\r\n");
+  EXPECT_EQ(never_closes.receive().status, 400);
+  const Milliseconds time_before = processor_time(server.pid());
+  pause_for(Milliseconds{1'500});
+  EXPECT_LT(processor_time(server.pid()) - time_before, Milliseconds{150});
+  Client last(server.port());
+  EXPECT_TRUE(is_served(last));
+}
+
 class Memory : public testing::Test {
  protected:
   void SetUp() override {
