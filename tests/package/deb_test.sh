@@ -12,11 +12,12 @@ pass() { echo "ok    $*"; }
 fail() { echo "FAIL  $*" >&2; exit 1; }
 
 work=$(mktemp -d)
-server=
+server=  # what is to be waited for: the server itself, or strace
 mounts=()
 cleanup() {
   if [ -n "$server" ]; then
-    kill -KILL "$server" 2>/dev/null || true
+    # strace, when killed, lets go of its server.
+    for process in $(pgrep -P "$server") "$server"; do kill -KILL "$process" 2>/dev/null || true; done
     wait "$server" 2>/dev/null || true
   fi
   for mounted in "${mounts[@]}"; do umount "$mounted" || true; done
