@@ -1,12 +1,9 @@
 // What remains when a worker or the parent dies (C02).
 
 #include <gtest/gtest.h>
-#include <netinet/tcp.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <csignal>
-#include <set>
 #include <string>
 #include <thread>
 #include <utility>

@@ -6,8 +6,8 @@
 
 #include <algorithm>
 #include <csignal>
-#include <optional>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
