@@ -57,7 +57,6 @@ void Workspace::release_spare() {
 
 void Workspace::reset() {
   received.clear();
-  out.clear();
   parser = http::RequestParser(limits);
   service.release_spare();
 }
@@ -191,6 +190,12 @@ void Conversation::end_of_input(Workspace& workspace) {
     workspace.service.answer_fault(partial_->parser.request(), http::RequestFault::incomplete, workspace.out);
     workspace.log_response(partial_->parser, view(partial_->buffer.unread()));
   }
+  end(workspace);
+}
+
+void Conversation::run_out_of_memory(Workspace& workspace) {
+  workspace.reset();
+  workspace.service.answer_out_of_memory(workspace.out);
   end(workspace);
 }
 

@@ -217,6 +217,11 @@ void Service::answer_fault(const http::Request& request, RequestFault fault, Wri
   write_problem(request, {why.status, why.detail, "", ""}, Persistence::closes, out);
 }
 
+void Service::answer_out_of_memory(WriteBuffer& out) {
+  write_problem({}, {Status::service_unavailable, "There is not enough memory for this request.", "", ""},
+                Persistence::closes, out);
+}
+
 void Service::answer_timeout(const http::Request& request, WriteBuffer& out) {
   write_problem(request, {Status::request_timeout, "The request was not complete in time.", "", ""},
                 Persistence::closes, out);

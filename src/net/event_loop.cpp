@@ -110,7 +110,16 @@ void EventLoop::serve(Connection& connection, Work work) {
     work();
   } catch (const std::bad_alloc&) {
     log_line("out of memory for a request");
-    workspace_.reset();
+    refuse_for_memory(connection);
+  }
+}
+
+void EventLoop::refuse_for_memory(Connection& connection) noexcept {
+  try {
+    connection.conversation.run_out_of_memory(workspace_);
+    flush(connection, 0);
+  } catch (const std::bad_alloc&) {
+    workspace_.out.clear();
     close_soon(connection);
   }
 }
@@ -229,7 +238,8 @@ void EventLoop::start_draining() {
 
 void EventLoop::accept_from(int listener) {
   for (int count = 0; count < kAcceptCountMax; ++count) {
-    if (connections_.count() >= options_.connection_count_max) {
+    const std::size_t coming_count = seat_ ? seat_->table->awaited_count(seat_->index) : 0;
+    if (connections_.count() + coming_count >= options_.connection_count_max) {
       acceptor_.rest(INT64_MAX);  // until a connection is destroyed
       return;
     }

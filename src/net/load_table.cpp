@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <bit>
 #include <cerrno>
 #include <cstring>
@@ -40,7 +41,9 @@ Counters LoadTable::open(std::size_t seat) noexcept {
 
 void LoadTable::close(std::size_t seat) noexcept { entry(seat).is_open = false; }
 
-bool LoadTable::is_awaited(std::size_t seat) const noexcept { return entry(seat).reserved > 0; }
+std::size_t LoadTable::awaited_count(std::size_t seat) const noexcept {
+  return static_cast<std::size_t>(std::max(0, entry(seat).reserved.load()));
+}
 
 void LoadTable::set_count(std::size_t seat, std::size_t connection_count) noexcept {
   entry(seat).count = static_cast<std::int32_t>(connection_count);

@@ -50,7 +50,7 @@ class Workspace {
   /// Whether a large request has made something grow; release_spare() gives it back, when `out` is empty.
   [[nodiscard]] bool is_grown() const noexcept { return service.storage_is_large() || out.is_grown(); }
   void release_spare();
-  /// Forgets what is half done: the conversation that was at it is lost.
+  /// Forgets the request at hand; the answers before it stay in `out`.
   void reset();
 
   const http::Limits limits;
@@ -88,6 +88,8 @@ class Conversation {
   std::size_t resume(Workspace& workspace);
   /// The peer sends no more. is_over() holds afterwards.
   void end_of_input(Workspace& workspace);
+  /// There was no memory for the request at hand. is_over() holds afterwards.
+  void run_out_of_memory(Workspace& workspace);
   /// The peer took too long. is_over() holds afterwards.
   void time_out(Workspace& workspace);
   /// Gives back what it owns; the conversation ends here.

@@ -48,6 +48,8 @@ class Service {
   void refuse_early(const http::Request& request, Refusal refusal, WriteBuffer& out);
   /// Answers octets that are no request, and closes. `request` is what is known of it.
   void answer_fault(const http::Request& request, http::RequestFault fault, WriteBuffer& out);
+  /// Answers whatever this machine has no memory for, and closes.
+  void answer_out_of_memory(WriteBuffer& out);
   /// Answers a request that was not complete in time, and closes.
   void answer_timeout(const http::Request& request, WriteBuffer& out);
 

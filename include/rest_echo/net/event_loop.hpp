@@ -92,6 +92,7 @@ class EventLoop {
   void take_event(const epoll_event& event);
   template <typename Work>
   void serve(Connection& connection, Work work);
+  void refuse_for_memory(Connection& connection) noexcept;
   void take_event(Connection& connection, std::uint32_t events);
   void read(Connection& connection);
   void write_unsent(Connection& connection);

@@ -31,10 +31,12 @@ class LoadTable {
 
   /// A worker with no connections yet takes the seat, and goes on counting where the last one there ended.
   Counters open(std::size_t seat) noexcept;
-  /// Nothing more is to be handed to the seat; what already was is to be taken while is_awaited().
+  /// Nothing more is to be handed to the seat; what already was is to be taken while awaited_count() is not
+  /// 0.
   void close(std::size_t seat) noexcept;
-  /// Whether sockets handed to the seat are still under way.
-  [[nodiscard]] bool is_awaited(std::size_t seat) const noexcept;
+  /// Sockets handed to the seat that are still under way.
+  [[nodiscard]] std::size_t awaited_count(std::size_t seat) const noexcept;
+  [[nodiscard]] bool is_awaited(std::size_t seat) const noexcept { return awaited_count(seat) > 0; }
 
   void set_count(std::size_t seat, std::size_t connection_count) noexcept;
   void set_counters(std::size_t seat, const Counters& counters) noexcept;
