@@ -359,7 +359,7 @@ TEST_P(AccessLog, IsWrittenWithinAboutASecond) {
     EXPECT_EQ(Client(server.port()).ask(kGet).status, 200);
     const Clock::time_point start = Clock::now();
     EXPECT_TRUE(eventually([&] { return count_lines() == round; }));
-    EXPECT_LT(elapsed_since(start), Milliseconds{3000});
+    EXPECT_LT(elapsed_since(start), Milliseconds{5000});
   }
 }
 
@@ -429,7 +429,7 @@ TEST(AccessLog, IsOffByDefault) {
 }
 
 TEST(AccessLog, IsAllThereIsWhereTheServerIsQuiet) {
-  const std::uint16_t port = port_of(listen_on_loopback());
+  const std::uint16_t port = find_free_port();
   Process server({.command = {server_program(), "--quiet", "--access-log", "--port", std::to_string(port)}});
   ASSERT_TRUE(eventually([&] { return can_connect(port); }));
   EXPECT_EQ(Client(port).ask(kGet).status, 200);

@@ -53,7 +53,7 @@ class Notify : public testing::TestWithParam<Case> {
 // The port is known beforehand: at the moment of the message a connection must succeed.
 TEST_P(Notify, SaysReadyOnceItAccepts) {
   for (int round = 0; round < 5; ++round) {
-    const std::string port = std::to_string(port_of(listen_on_loopback()));
+    const std::string port = std::to_string(find_free_port());
     Process server(launch({"--port", port}));
     ASSERT_EQ(socket_.receive(), "READY=1") << server.output() << server.errors();
     EXPECT_EQ(Client(static_cast<std::uint16_t>(std::stoul(port))).ask(kGet).content, kHello);
