@@ -12,14 +12,20 @@
 namespace rest_echo::net {
 namespace {
 
+// Scripts wait for the lines of the start: their reader gets a moment to make room.
+constexpr int kPrintWaitMs = 200;
+
 // No longer than a pipe takes in one piece.
-void write_line(int standard_fd, std::string_view prefix, std::string_view text) noexcept {
+void write_line(int standard_fd, std::string_view prefix, std::string_view text, int wait_ms) noexcept {
   fmt::basic_memory_buffer<char, PIPE_BUF> line;
   const std::size_t size_max = PIPE_BUF - prefix.size() - 1;
   line.append(prefix.data(), prefix.data() + prefix.size());
   line.append(text.data(), text.data() + std::min(text.size(), size_max));
   line.push_back('\n');
-  [[maybe_unused]] const std::size_t size = LineOutput(standard_fd).write({line.data(), line.size()});
+  LineOutput output(standard_fd);
+  if (output.write({line.data(), line.size()}) == line.size() || wait_ms == 0) return;
+  output.wait(wait_ms);
+  [[maybe_unused]] const std::size_t size = output.write({line.data(), line.size()});
 }
 
 }  // namespace
@@ -57,8 +63,8 @@ void LineOutput::wait(int wait_ms) noexcept {
   (void)::poll(&writable, 1, wait_ms);
 }
 
-void print_line(std::string_view text) noexcept { write_line(STDOUT_FILENO, "", text); }
+void print_line(std::string_view text) noexcept { write_line(STDOUT_FILENO, "", text, kPrintWaitMs); }
 
-void log_line(std::string_view text) noexcept { write_line(STDERR_FILENO, "rest-echo: ", text); }
+void log_line(std::string_view text) noexcept { write_line(STDERR_FILENO, "rest-echo: ", text, 0); }
 
 }  // namespace rest_echo::net

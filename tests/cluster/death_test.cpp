@@ -224,7 +224,7 @@ TEST(ParentDeath, UnderLoadTakesTheWorkersAlong) {
   if (!has_program("wrk")) GTEST_SKIP() << "no wrk here";
   Server server({"--workers", "2"});
   const std::vector<pid_t> workers = workers_of(server.pid());
-  Load load(server, 20, 2);
+  Load load(server, 20, 8);
   ASSERT_TRUE(eventually([&] { return owners_of(server.port(), workers).size() >= 10; }));
   server.process().send_signal(SIGKILL);
   EXPECT_EQ(server.wait_for_end(), 128 + SIGKILL);

@@ -133,22 +133,5 @@ TEST(AccessLog, ResponsesAreCountedByClass) {
   EXPECT_EQ(workspace.service.responses().last().status, http::Status::http_version_not_supported);
 }
 
-TEST(Workspace, ResetForgetsWhatWasHalfDone) {
-  Workspace workspace({}, json::Mode::typed);
-  {
-    Conversation lost;
-    const std::string wire = get() + "GET / HT";
-    wire.copy(lost.receive_space(workspace).data(), wire.size());
-    workspace.received.fill(wire.size());
-    (void)workspace.parser.parse_head(wire);
-    workspace.out.append("HTTP/1.1 2");
-    workspace.reset();
-  }
-  EXPECT_TRUE(workspace.out.empty());
-  test::Exchange exchange(workspace);
-  exchange.send(post(kDocument) + get());
-  EXPECT_TRUE(are_due(read_all(exchange.sent(), false), {echoed(kDocument), kHello}));
-}
-
 }  // namespace
 }  // namespace rest_echo::echo

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <new>
 #include <span>
 #include <string>
 #include <vector>
@@ -143,6 +144,71 @@ TEST(Allocation, AtRestALargeRequestHasLeftNothing) {
   workspace.release_spare();
   EXPECT_EQ(exchange_once(conversation, workspace, small), 1U);
   EXPECT_EQ(test::allocation_count().live, live);
+}
+
+struct Outcome {
+  std::string sent;
+  bool is_over = false;
+  bool has_failed = false;  ///< an allocation
+  bool ran_out = false;     ///< and that was the end
+};
+/// What is sent back for `wire`, where `success_count` allocations of the conversation succeed before one
+/// fails.
+Outcome converse_short_of_memory(const std::string& wire, Workspace& workspace, std::size_t success_count) {
+  Outcome outcome;
+  Conversation conversation;
+  for (std::size_t offset = 0; offset < wire.size() && !conversation.is_over();) {
+    const std::span<char> space = conversation.receive_space(workspace);
+    const std::size_t size = std::min(space.size(), wire.size() - offset);
+    wire.copy(space.data(), size, offset);
+    offset += size;
+    test::fail_allocation_after(success_count);
+    try {
+      conversation.received(size, workspace);
+    } catch (const std::bad_alloc&) {
+      outcome.ran_out = true;
+      conversation.run_out_of_memory(workspace);
+    }
+    success_count = test::fail_allocation_after(test::kNeverFail);
+    outcome.sent += workspace.out.unsent();
+    workspace.out.clear();
+  }
+  outcome.has_failed = success_count == test::kNeverFail;
+  outcome.is_over = conversation.is_over();
+  conversation.abandon(workspace);
+  return outcome;
+}
+
+// Whichever allocation fails: what was answered before is whole, the last answer says so unless there was a
+// way round, and the workspace is as good as new.
+TEST(Allocation, AnyMayFail) {
+  const std::string document = document_of(200'000);
+  const std::string long_list = R"({"colors":[{"code":{"rgba":[)" + times(5000, "1,") + "1]}}]}";
+  const std::string wire =
+      get() + post(document) + get() + post(long_list) + chunked(chunk(document) + kLastChunk) + get();
+  const std::vector<Answer> due = {kHello, echoed(document), kHello, echoed(long_list), echoed(document),
+                                   kHello};
+  std::size_t success_count = 0;
+  for (;; ++success_count) {
+    SCOPED_TRACE(success_count);
+    Workspace workspace({}, json::Mode::typed);
+    workspace.service.set_time(test::kTime);
+    const Outcome outcome = converse_short_of_memory(wire, workspace, success_count);
+    if (!outcome.has_failed) break;
+    const std::vector<test::Response> responses = read_all(outcome.sent, outcome.is_over);
+    ASSERT_FALSE(responses.empty());
+    EXPECT_TRUE(outcome.ran_out ? responses.back().status == 503 : responses.size() == due.size());
+    for (std::size_t i = 0; i < responses.size(); ++i) {
+      EXPECT_TRUE(responses[i].status >= 500 || are_due({responses[i]}, {due[i]}))
+          << describe({responses[i]});
+    }
+    EXPECT_LE(std::ranges::count_if(responses, [](const auto& response) { return response.status >= 500; }),
+              1);
+    EXPECT_EQ(outcome.is_over, outcome.ran_out);
+    const Outcome next = converse_short_of_memory(wire, workspace, test::kNeverFail - 1);
+    EXPECT_TRUE(are_due(read_all(next.sent, false), due));
+  }
+  EXPECT_GT(success_count, 5U) << "hardly any allocation was made to fail";
 }
 
 }  // namespace

@@ -248,5 +248,39 @@ TEST(Workspace, GivesBackWhatALargeRequestTook) {
   EXPECT_EQ(workspace.out.unsent(), "unsent") << "only an empty buffer shrinks";
 }
 
+TEST(Workspace, ResetForgetsTheRequestAtHandAndKeepsTheAnswers) {
+  Workspace workspace({}, json::Mode::typed);
+  test::Exchange whole(workspace);
+  whole.send(get());
+  {
+    Conversation lost;
+    const std::string wire = "GET / HT";
+    wire.copy(lost.receive_space(workspace).data(), wire.size());
+    workspace.received.fill(wire.size());
+    (void)workspace.parser.parse_head(wire);
+    workspace.out.append(whole.sent());
+    workspace.reset();
+  }
+  test::Exchange exchange(workspace);
+  exchange.send(post(kDocument) + get());
+  EXPECT_TRUE(are_due(read_all(exchange.sent(), false), {kHello, echoed(kDocument), kHello}));
+}
+
+TEST(Conversation, SaysThatMemoryRanOutAndCloses) {
+  Workspace workspace({}, json::Mode::typed);
+  workspace.service.set_time(test::kTime);
+  for (const std::string received : {"", "GE", "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\n{"}) {
+    Conversation conversation;
+    if (!received.empty()) {
+      received.copy(conversation.receive_space(workspace).data(), received.size());
+      conversation.received(received.size(), workspace);
+    }
+    conversation.run_out_of_memory(workspace);
+    EXPECT_TRUE(conversation.is_over());
+    EXPECT_TRUE(are_due(read_all(std::string(workspace.out.unsent()), true), {503})) << received;
+    workspace.out.clear();
+  }
+}
+
 }  // namespace
 }  // namespace rest_echo::echo

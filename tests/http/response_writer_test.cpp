@@ -107,6 +107,24 @@ TEST_F(ResponseWriterTest, ContentMayTakeAnyNumberOfDigits) {
   }
 }
 
+TEST_F(ResponseWriterTest, MakesRoomForFieldLinesOfAnyLength) {
+  const std::string lines = "Allow: " + std::string(5000, 'A') + "\r\n";
+  const ResponseHead head{.more_field_lines = lines};
+  const auto take_from_new = [&](auto write) {
+    WriteBuffer out(1);
+    write(out);
+    return std::string(out.unsent());
+  };
+  writer_.write(out_, head, "{}");
+  const std::string whole = take();
+  EXPECT_NE(whole.find(lines), std::string::npos);
+  EXPECT_EQ(take_from_new([&](WriteBuffer& out) { writer_.write(out, head, "{}"); }), whole);
+  EXPECT_EQ(take_from_new([&](WriteBuffer& out) { writer_.write_head(out, head, 2); }) + "{}", whole);
+  EXPECT_TRUE(take_from_new([&](WriteBuffer& out) {
+                writer_.write_without_content(out, head);
+              }).ends_with(lines + "\r\n"));
+}
+
 TEST_F(ResponseWriterTest, BegunButNotEndedIsNotWritten) {
   writer_.write(out_, {}, "{}");
   const std::string first(out_.unsent());

@@ -2,19 +2,27 @@
 
 #include <cstdlib>
 #include <new>
+#include <utility>
 
 namespace rest_echo::test {
 namespace {
 
 AllocationCount count;
+std::size_t allocations_until_failure = kNeverFail;
+
+bool is_to_fail() noexcept {
+  return allocations_until_failure != kNeverFail && allocations_until_failure-- == 0;
+}
 
 void* take(std::size_t size) noexcept {
+  if (is_to_fail()) return nullptr;
   ++count.taken;
   ++count.live;
   return std::malloc(size == 0 ? 1 : size);
 }
 
 void* take_aligned(std::size_t size, std::align_val_t alignment) noexcept {
+  if (is_to_fail()) return nullptr;
   ++count.taken;
   ++count.live;
   const auto step = static_cast<std::size_t>(alignment);
@@ -34,6 +42,10 @@ void give_back(void* octets) noexcept {
 }  // namespace
 
 AllocationCount allocation_count() noexcept { return count; }
+
+std::size_t fail_allocation_after(std::size_t allocation_count) noexcept {
+  return std::exchange(allocations_until_failure, allocation_count);
+}
 
 }  // namespace rest_echo::test
 

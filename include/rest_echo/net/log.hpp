@@ -29,7 +29,7 @@ class LineOutput {
   bool is_socket_ = false;
 };
 
-/// Writes a line to standard output, if there is room.
+/// Writes a line to standard output, if there is room or will be in a moment.
 void print_line(std::string_view text) noexcept;
 /// Writes `rest-echo: <text>` to standard error, if there is room.
 void log_line(std::string_view text) noexcept;
