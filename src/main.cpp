@@ -16,12 +16,20 @@
 #include "rest_echo/cluster/worker_group.hpp"
 #include "rest_echo/net/event_loop.hpp"
 #include "rest_echo/net/log.hpp"
-#include "rest_echo/net/signals.hpp"
 #include "rest_echo/net/socket.hpp"
 
 namespace {
 
 using namespace rest_echo;
+
+// From here on a signal waits for the loop that is yet to be made, instead of acting by default.
+void hold_signals() {
+  sigset_t held;
+  ::sigemptyset(&held);
+  ::sigaddset(&held, SIGTERM);
+  ::sigaddset(&held, SIGINT);
+  (void)::sigprocmask(SIG_BLOCK, &held, nullptr);
+}
 
 void raise_descriptor_limit() {
   rlimit limit{};
@@ -57,8 +65,7 @@ std::string describe_start(const app::Options& options, const net::Listeners& li
 }
 
 int serve(const app::Options& options) {
-  // From here on a signal waits for the loop that is yet to be made, instead of acting by default.
-  const net::Signals held({SIGTERM, SIGINT});
+  hold_signals();
   const cluster::CpuBudget budget = cluster::read_cpu_budget();
   const std::size_t worker_count = options.worker_count.value_or(budget.usable_count());
   Result<ListenersOfWorkers, net::ListenError> opened = open_listeners(options, worker_count);
