@@ -31,7 +31,7 @@ int release_segments(dl_phdr_info* object, std::size_t /*size*/, void* /*context
 }  // namespace
 
 void release_start_up_memory() noexcept {
-  if constexpr (kIsEnabled) ::dl_iterate_phdr(release_segments, nullptr);
+  if (kIsEnabled) ::dl_iterate_phdr(release_segments, nullptr);
 }
 
 }  // namespace rest_echo::app
