@@ -46,6 +46,8 @@ TEST(RequestTarget, AuthorityIsHostAndPort) {
       "[1:2:3:4:5:6:7:8]",
       "[::ffff:127.0.0.1]:1",
       "[1:2:3:4:5:6:255.255.255.255]",
+      "[0000:0000:0000:0000:0000:ffff:255.255.255.255]",  // the longest
+
   };
   constexpr std::string_view kBad[] = {
       "",
@@ -123,6 +125,7 @@ TEST(RequestTarget, AuthorityIsHostAndPort) {
       "[::1\0]"sv,
       "[::1]\0"sv,
       "[1:2:3:4:5:6:255.255.255.256]",
+      "[0000:0000:0000:0000:0000:ffff:0255.255.255.255]",
       "[0000000000000000000000000000000000000000000000000000000000000001::]",
   };
   test::GuardedSpace space;
