@@ -1,18 +1,15 @@
 #include "rest_echo/json/body_reader.hpp"
 
 #include <cstring>
-#include <optional>
 
-#include "on_demand_parser.hpp"
 #include "rest_echo/bytes/ascii.hpp"
+#include "scalar_grammar.hpp"
 #include "string_scan.hpp"
-#include "value_check.hpp"
+#include "token_index.hpp"
+#include "value_walk.hpp"
 
 namespace rest_echo::json {
 namespace {
-
-namespace ondemand = simdjson::ondemand;
-using simdjson::SUCCESS;
 
 // Arrays and objects that are open around the members of each object.
 constexpr std::size_t kOpenInBody = 1;
@@ -20,193 +17,216 @@ constexpr std::size_t kOpenInColor = 3;
 constexpr std::size_t kOpenInCode = 4;
 
 /// Compares a key as it stands in the text with `name`, which includes the closing quote. Nearly every key is
-/// found this way; `unescape_key` tells about the others.
+/// found this way; `read_key` tells about the others.
 template <std::size_t N>
 bool is_key(const char* key, const char (&name)[N]) noexcept {
   return std::memcmp(key, name, N - 1) == 0;
 }
 
-/// Reads one text into a Body. simdjson's iterators are four words and live in registers only while all that
-/// uses them is inlined, and handing on a copy of one costs more than reading a string; hence always_inline,
-/// and references into simdjson_result. Every member function visits the whole of the value it is given and
-/// returns false if that is malformed or of another type than is due.
+/// Visits a value without a meaning.
+struct Visitor {
+  TokenIndex& index;
+
+  void open(char /*bracket*/) const {}
+  void close(char /*bracket*/) const {}
+  void comma() const {}
+  void literal(std::string_view /*text*/) const {}
+  void number(const char* /*token*/, const char* /*end*/) const {}
+  bool key(const char* token) const { return string(token); }
+  bool string(const char* token) const {
+    return *find_quote_or_backslash(token + 1) == '"' || index.unescape(token + 1).has_value();
+  }
+};
+
+/// Reads one text into a Body. Every function reads the whole of the value at the cursor and returns the
+/// cursor behind it, or a null one if the value is malformed or of another type than is due. Cursors are
+/// handed on by value and all that is usual is inlined, so that they live in registers.
 class BodyBuilder {
  public:
-  explicit BodyBuilder(Body& body) : body_(body) {}
+  BodyBuilder(TokenIndex& index, Body& body) : index_(index), body_(body) {}
 
-  bool take_body(ondemand::object members);
+  TokenCursor read_body(TokenCursor at);
 
  private:
-  bool take_colors(ondemand::value& value);
-  bool take_color(ondemand::value& value, Color& color);
-  bool take_code(ondemand::value& value, Code& code);
-  bool take_rgba(ondemand::value& value, Rgba& rgba);
-  bool take_string(ondemand::value& value, std::string_view& string);
+  TokenCursor read_colors(TokenCursor at);
+  TokenCursor read_color(TokenCursor at, Color& color);
+  TokenCursor read_code(TokenCursor at, Code& code);
+  TokenCursor read_rgba(TokenCursor at, Rgba& rgba);
+  TokenCursor read_number(TokenCursor at, Rgba& rgba);
+  TokenCursor read_string(TokenCursor at, std::string_view& string);
 
-  bool take_other_body_member(ondemand::field& member);
-  bool take_other_color_member(ondemand::field& member, Color& color);
-  bool take_other_code_member(ondemand::field& member, Code& code);
+  TokenCursor read_other_body_member(TokenCursor at, const char* key);
+  TokenCursor read_other_color_member(TokenCursor at, const char* key, Color& color);
+  TokenCursor read_other_code_member(TokenCursor at, const char* key, Code& code);
 
+  /// The key without its escapes, or nothing if one of them is wrong.
+  std::optional<std::string_view> read_key(const char* key);
+  TokenCursor skip_value(TokenCursor at, std::size_t open_count);
+
+  TokenIndex& index_;
   Body& body_;
 };
 
-bool is_null(ondemand::value& value) {
-  bool null = false;
-  return value.is_null().get(null) == SUCCESS && null;
+/// Where a value is due, null is none.
+TokenCursor read_null(TokenCursor at) { return is_literal(at.take(), "null") ? at : TokenCursor(); }
+
+/// Calls `read_member(cursor, key)` at the value of each member.
+template <typename ReadMember>
+[[gnu::always_inline]] inline TokenCursor read_object(TokenCursor at, ReadMember read_member) {
+  if (*at.peek() != '{') return read_null(at);
+  at.take();
+  if (*at.peek() == '}') {
+    at.take();
+    return at;
+  }
+  for (;;) {
+    const char* key = at.take();
+    if (*key != '"' || *at.take() != ':') return {};
+    at = read_member(at, key + 1);
+    if (!at) return {};
+    const char next = *at.take();
+    if (next == '}') return at;
+    if (next != ',') return {};
+  }
 }
 
-/// The key without its escapes, or nothing if one of them is wrong.
-std::optional<std::string_view> unescape_key(ondemand::field& member) {
-  const char* key = member.key().raw();
+/// Calls `read_element(cursor)` at each element.
+template <typename ReadElement>
+[[gnu::always_inline]] inline TokenCursor read_array(TokenCursor at, ReadElement read_element) {
+  if (*at.peek() != '[') return read_null(at);
+  at.take();
+  if (*at.peek() == ']') {
+    at.take();
+    return at;
+  }
+  for (;;) {
+    at = read_element(at);
+    if (!at) return {};
+    const char next = *at.take();
+    if (next == ']') return at;
+    if (next != ',') return {};
+  }
+}
+
+std::optional<std::string_view> BodyBuilder::read_key(const char* key) {
   const char* end = find_quote_or_backslash(key);
   if (*end == '"') return std::string_view(key, end);
-  std::string_view unescaped;
-  if (member.unescaped_key().get(unescaped) != SUCCESS) return std::nullopt;
-  return unescaped;
+  return index_.unescape(key);
 }
 
-[[gnu::always_inline]] inline bool BodyBuilder::take_string(ondemand::value& value,
-                                                            std::string_view& string) {
-  const char* token = token_of(value);
-  if (*token != '"') return is_null(value);
+TokenCursor BodyBuilder::skip_value(TokenCursor at, std::size_t open_count) {
+  Visitor visitor{index_};
+  return walk_value(at, open_count, visitor);
+}
+
+[[gnu::always_inline]] inline TokenCursor BodyBuilder::read_string(TokenCursor at, std::string_view& string) {
+  const char* token = at.peek();
+  if (*token != '"') return read_null(at);
+  at.take();
   const char* end = find_quote_or_backslash(token + 1);
   if (*end == '"') {
     string = {token + 1, end};
-    return value.get_raw_json_string().error() == SUCCESS;
+    return at;
   }
+  const std::optional<std::string_view> unescaped = index_.unescape(token + 1);
+  if (!unescaped) return {};
   body_.note_unescaped_string();
-  return value.get_string().get(string) == SUCCESS;
+  string = *unescaped;
+  return at;
 }
 
-[[gnu::always_inline]] inline bool BodyBuilder::take_rgba(ondemand::value& value, Rgba& rgba) {
+[[gnu::always_inline]] inline TokenCursor BodyBuilder::read_number(TokenCursor at, Rgba& rgba) {
+  const char* token = at.take();
+  std::int64_t number = 0;
+  if (!read_int64(token, number) && !is_literal(token, "null")) return {};
+  body_.append_number(rgba, number);
+  return at;
+}
+
+[[gnu::always_inline]] inline TokenCursor BodyBuilder::read_rgba(TokenCursor at, Rgba& rgba) {
   rgba.count = 0;
-  ondemand::array elements;
-  if (value.get_array().get(elements) != SUCCESS) return is_null(value);
-  for (simdjson::simdjson_result<ondemand::value> item : elements) {
-    if (item.error() != SUCCESS) return false;
-    ondemand::value& element = item.value_unsafe();
-    std::int64_t number = 0;
-    if (element.get_int64().get(number) != SUCCESS && !is_null(element)) return false;
-    body_.append_number(rgba, number);
+  return read_array(at, [&](TokenCursor element) { return read_number(element, rgba); });
+}
+
+[[gnu::always_inline]] inline TokenCursor BodyBuilder::read_code(TokenCursor at, Code& code) {
+  return read_object(at, [&](TokenCursor value, const char* key) {
+    if (is_key(key, "rgba\"")) return read_rgba(value, code.rgba);
+    if (is_key(key, "hex\"")) return read_string(value, code.hex);
+    return read_other_code_member(value, key, code);
+  });
+}
+
+[[gnu::always_inline]] inline TokenCursor BodyBuilder::read_color(TokenCursor at, Color& color) {
+  return read_object(at, [&](TokenCursor value, const char* key) {
+    if (is_key(key, "color\"")) return read_string(value, color.color);
+    if (is_key(key, "category\"")) return read_string(value, color.category);
+    if (is_key(key, "type\"")) return read_string(value, color.type);
+    if (is_key(key, "code\"")) return read_code(value, color.code);
+    return read_other_color_member(value, key, color);
+  });
+}
+
+TokenCursor BodyBuilder::read_colors(TokenCursor at) {
+  if (*at.peek() == 'n') {
+    body_.set_colors_nil();
+    return read_null(at);
   }
-  return true;
+  body_.set_colors_empty();
+  return read_array(at, [&](TokenCursor element) { return read_color(element, body_.append_color()); });
+}
+
+TokenCursor BodyBuilder::read_body(TokenCursor at) {
+  return read_object(at, [&](TokenCursor value, const char* key) {
+    return is_key(key, "colors\"") ? read_colors(value) : read_other_body_member(value, key);
+  });
 }
 
 // The same members under a key in another case or with escapes, and all members without a meaning.
 
-[[gnu::noinline]] bool BodyBuilder::take_other_code_member(ondemand::field& member, Code& code) {
-  const std::optional<std::string_view> key = unescape_key(member);
-  if (!key) return false;
-  if (equals_ignoring_ascii_case(*key, "rgba")) return take_rgba(member.value(), code.rgba);
-  if (equals_ignoring_ascii_case(*key, "hex")) return take_string(member.value(), code.hex);
-  return check_value(member.value(), kOpenInCode);
+[[gnu::noinline]] TokenCursor BodyBuilder::read_other_code_member(TokenCursor at, const char* key,
+                                                                  Code& code) {
+  const std::optional<std::string_view> name = read_key(key);
+  if (!name) return {};
+  if (equals_ignoring_ascii_case(*name, "rgba")) return read_rgba(at, code.rgba);
+  if (equals_ignoring_ascii_case(*name, "hex")) return read_string(at, code.hex);
+  return skip_value(at, kOpenInCode);
 }
 
-[[gnu::always_inline]] inline bool BodyBuilder::take_code(ondemand::value& value, Code& code) {
-  ondemand::object members;
-  if (value.get_object().get(members) != SUCCESS) return is_null(value);
-  for (simdjson::simdjson_result<ondemand::field> item : members) {
-    if (item.error() != SUCCESS) return false;
-    ondemand::field& member = item.value_unsafe();
-    const char* key = member.key().raw();
-    bool taken = false;
-    if (is_key(key, "rgba\"")) {
-      taken = take_rgba(member.value(), code.rgba);
-    } else if (is_key(key, "hex\"")) {
-      taken = take_string(member.value(), code.hex);
-    } else {
-      taken = take_other_code_member(member, code);
-    }
-    if (!taken) return false;
-  }
-  return true;
+[[gnu::noinline]] TokenCursor BodyBuilder::read_other_color_member(TokenCursor at, const char* key,
+                                                                   Color& color) {
+  const std::optional<std::string_view> name = read_key(key);
+  if (!name) return {};
+  if (equals_ignoring_ascii_case(*name, "color")) return read_string(at, color.color);
+  if (equals_ignoring_ascii_case(*name, "category")) return read_string(at, color.category);
+  if (equals_ignoring_ascii_case(*name, "type")) return read_string(at, color.type);
+  if (equals_ignoring_ascii_case(*name, "code")) return read_code(at, color.code);
+  return skip_value(at, kOpenInColor);
 }
 
-[[gnu::noinline]] bool BodyBuilder::take_other_color_member(ondemand::field& member, Color& color) {
-  const std::optional<std::string_view> key = unescape_key(member);
-  if (!key) return false;
-  if (equals_ignoring_ascii_case(*key, "color")) return take_string(member.value(), color.color);
-  if (equals_ignoring_ascii_case(*key, "category")) return take_string(member.value(), color.category);
-  if (equals_ignoring_ascii_case(*key, "type")) return take_string(member.value(), color.type);
-  if (equals_ignoring_ascii_case(*key, "code")) return take_code(member.value(), color.code);
-  return check_value(member.value(), kOpenInColor);
-}
-
-[[gnu::always_inline]] inline bool BodyBuilder::take_color(ondemand::value& value, Color& color) {
-  ondemand::object members;
-  if (value.get_object().get(members) != SUCCESS) return is_null(value);
-  for (simdjson::simdjson_result<ondemand::field> item : members) {
-    if (item.error() != SUCCESS) return false;
-    ondemand::field& member = item.value_unsafe();
-    const char* key = member.key().raw();
-    bool taken = false;
-    if (is_key(key, "color\"")) {
-      taken = take_string(member.value(), color.color);
-    } else if (is_key(key, "category\"")) {
-      taken = take_string(member.value(), color.category);
-    } else if (is_key(key, "type\"")) {
-      taken = take_string(member.value(), color.type);
-    } else if (is_key(key, "code\"")) {
-      taken = take_code(member.value(), color.code);
-    } else {
-      taken = take_other_color_member(member, color);
-    }
-    if (!taken) return false;
-  }
-  return true;
-}
-
-bool BodyBuilder::take_colors(ondemand::value& value) {
-  if (*token_of(value) == 'n') {
-    body_.set_colors_nil();
-    return is_null(value);
-  }
-  body_.set_colors_empty();
-  ondemand::array elements;
-  if (value.get_array().get(elements) != SUCCESS) return false;
-  for (simdjson::simdjson_result<ondemand::value> item : elements) {
-    if (item.error() != SUCCESS || !take_color(item.value_unsafe(), body_.append_color())) return false;
-  }
-  return true;
-}
-
-[[gnu::noinline]] bool BodyBuilder::take_other_body_member(ondemand::field& member) {
-  const std::optional<std::string_view> key = unescape_key(member);
-  if (!key) return false;
-  if (equals_ignoring_ascii_case(*key, "colors")) return take_colors(member.value());
-  return check_value(member.value(), kOpenInBody);
-}
-
-bool BodyBuilder::take_body(ondemand::object members) {
-  for (simdjson::simdjson_result<ondemand::field> item : members) {
-    if (item.error() != SUCCESS) return false;
-    ondemand::field& member = item.value_unsafe();
-    const bool taken =
-        is_key(member.key().raw(), "colors\"") ? take_colors(member.value()) : take_other_body_member(member);
-    if (!taken) return false;
-  }
-  return true;
+[[gnu::noinline]] TokenCursor BodyBuilder::read_other_body_member(TokenCursor at, const char* key) {
+  const std::optional<std::string_view> name = read_key(key);
+  if (!name) return {};
+  if (equals_ignoring_ascii_case(*name, "colors")) return read_colors(at);
+  return skip_value(at, kOpenInBody);
 }
 
 }  // namespace
 
 BodyReader::BodyReader(std::size_t text_size_expected)
-    : parser_(std::make_unique<OnDemandParser>(text_size_expected)) {}
+    : index_(std::make_unique<TokenIndex>(text_size_expected)) {}
 BodyReader::BodyReader(BodyReader&&) noexcept = default;
 BodyReader& BodyReader::operator=(BodyReader&&) noexcept = default;
 BodyReader::~BodyReader() = default;
 
 bool BodyReader::read(std::string_view text, Body& body) {
   body.clear(text.size());
-  ondemand::document document;
-  if (!parser_->open(text, document)) return false;
-  ondemand::object members;
-  if (document.get_object().get(members) != SUCCESS) return root_scalar(text, document) == "null";
-  return BodyBuilder(body).take_body(members) && is_at_end(document);
+  if (!index_->build(text)) return false;
+  if (!index_->is_between('{', '}')) return trim(text) == "null";
+  return BodyBuilder(*index_, body).read_body(index_->begin()) == index_->end();
 }
 
-bool BodyReader::storage_is_large() const noexcept { return parser_->storage_is_large(); }
+bool BodyReader::storage_is_large() const noexcept { return index_->storage_is_large(); }
 
-void BodyReader::release_spare() { parser_->release_spare(); }
+void BodyReader::release_spare() { index_->release_spare(); }
 
 }  // namespace rest_echo::json

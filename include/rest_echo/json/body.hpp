@@ -14,7 +14,7 @@ namespace rest_echo::json {
 struct Rgba {
   static constexpr std::size_t kInlineCount = 4;
 
-  std::array<std::int64_t, kInlineCount> inline_numbers{};
+  std::array<std::int64_t, kInlineCount> inline_numbers;  // the first `count` of them have a value
   std::uint32_t count = 0;
   std::uint32_t pool_offset = 0;  // of the first number, when count > kInlineCount
 };
@@ -29,6 +29,9 @@ struct Color {
   std::string_view category;
   std::string_view type;
   Code code;
+
+  /// Not `= default`, with which `emplace_back()` would clear all of it first.
+  Color() noexcept {}
 };
 static_assert(sizeof(Color) <= 104,
               "`{},` makes a Color: its size bounds what three octets of a peer can cost");

@@ -9,7 +9,7 @@
 
 namespace rest_echo::json {
 
-class OnDemandParser;
+class TokenIndex;
 
 /// Reads JSON texts that are a Body. Storage grows with the texts; none is allocated once warm.
 class BodyReader {
@@ -30,7 +30,7 @@ class BodyReader {
   void release_spare();
 
  private:
-  std::unique_ptr<OnDemandParser> parser_;
+  std::unique_ptr<TokenIndex> index_;
 };
 
 }  // namespace rest_echo::json

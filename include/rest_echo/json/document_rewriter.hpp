@@ -8,7 +8,7 @@
 
 namespace rest_echo::json {
 
-class OnDemandParser;
+class TokenIndex;
 
 /// Room that `DocumentRewriter::rewrite` needs for a text of `text_size` octets. What it writes is never
 /// longer than the text; the rest is there because octets are stored in blocks.
@@ -36,7 +36,7 @@ class DocumentRewriter {
   void release_spare();
 
  private:
-  std::unique_ptr<OnDemandParser> parser_;
+  std::unique_ptr<TokenIndex> index_;
 };
 
 }  // namespace rest_echo::json
