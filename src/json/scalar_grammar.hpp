@@ -48,6 +48,10 @@ inline constexpr OctetSet kAfterScalar = OctetSet{}.with(" \t\n\r,]}");
 /// time.
 [[nodiscard]] inline bool read_int64(const char* token, std::int64_t& number) noexcept {
   constexpr std::ptrdiff_t kDigitCountMax = std::numeric_limits<std::int64_t>::digits10 + 1;
+  if (kDigits[*token] && kAfterScalar[token[1]]) {  // two thirds of the usual components
+    number = *token - '0';
+    return true;
+  }
   const bool is_negative = *token == '-';
   const char* first = token + static_cast<int>(is_negative);
   const char* end = first;
