@@ -257,6 +257,7 @@ def make_settings(options: argparse.Namespace, servers: Sequence[Peer]) -> Setti
     reference = options.reference or ("rest-echo" if "rest-echo" in names else names[0])
     if reference not in names:
         raise PeerError(f"--reference {reference}: it is not among {', '.join(names)}")
+    open_loop_s, open_loop_turns = fit_open_loop(len(servers))
     with_open_loop = options.open_loop if options.open_loop is not None else not options.quick
     if with_open_loop and open_loop.find_tool() is None:
         if options.open_loop:
@@ -273,9 +274,16 @@ def make_settings(options: argparse.Namespace, servers: Sequence[Peer]) -> Setti
         reference=reference,
         startups=1 if options.quick else 3,
         warmup_max_s=3 if options.quick else 10,
-        open_loop_s=min(5, max(2, OPEN_LOOP_BUDGET_S // (2 * len(servers)))) if with_open_loop else 0,
+        open_loop_s=open_loop_s if with_open_loop else 0,
+        open_loop_turns=open_loop_turns,
         open_loop_rate=options.rate,
     )
+
+
+def fit_open_loop(servers: int) -> tuple[int, int]:
+    """Seconds of each run, and runs of each server at both of its rates; five of them rather than long ones."""
+    seconds = min(5, max(2, OPEN_LOOP_BUDGET_S // (2 * 5 * servers)))
+    return seconds, min(5, max(1, OPEN_LOOP_BUDGET_S // (2 * servers * seconds)))
 
 
 def fit_rounds(cells: int, budget_s: float, rounds: int) -> tuple[int, int]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
+from statistics import median
 from typing import Any
 
 from .results import median_of, rows_of, sections
+from .statistics import paired_ratio
 from .verdicts import FAILED, GENERATOR_BOUND
 
 _SECTION_TITLES = {"out-of-the-box": "Out of the box", "tuned": "Tuned", "": "Servers"}
@@ -161,21 +163,44 @@ def _markdown_open_loop(record: dict[str, Any]) -> list[str]:
 
 
 def open_loop_table(record: dict[str, Any]) -> list[list[str]]:
-    """Latency under a fixed rate. A rate that the tool did not hold gives no latency of the server."""
+    """Latency under a fixed rate, medians of the turns. A rate that the tool did not hold tells nothing of the
+    server.
+    """
     if not record["open_loop"]:
         return []
-    lines = [["server", "rate", "asked req/s", "reached req/s", "p50", "p90", "p99", "p99.9"]]
+    reference = record["settings"]["reference"]
+    shares = ("p50", "p90", "p99", "p99.9")
+    lines = [["server", "rate", "asked req/s", "reached req/s", *shares, f"p99 ÷ {reference}"]]
     for kind in ("half of own", "common"):
-        for run in record["open_loop"]:
-            if run["kind"] == kind:
-                latency = [
-                    microseconds(run["latency_us"][name]) if run["held"] else "not held"
-                    for name in ("p50", "p90", "p99", "p99.9")
-                ]
-                lines.append(
-                    [run["name"], kind, rate(run["asked_rate"]), rate(run["reached_rate"]), *latency]
-                )
+        for name in dict.fromkeys(run["name"] for run in record["open_loop"]):
+            runs = [run for run in record["open_loop"] if (run["name"], run["kind"]) == (name, kind)]
+            if not runs:
+                continue
+            held = [run["latency_us"] for run in runs if run["held"]]
+            latency = [
+                microseconds(median(latency_us[share] for latency_us in held)) if held else "not held"
+                for share in shares
+            ]
+            reached = rate(median(run["reached_rate"] for run in runs))
+            against = "1" if name == reference else ratio(_p99_ratio(record, kind, name, reference))
+            lines.append([name, kind, rate(runs[0]["asked_rate"]), reached, *latency, against])
     return lines
+
+
+def _p99_ratio(record: dict[str, Any], kind: str, name: str, reference: str) -> dict[str, float | int] | None:
+    """Of the turns in which both held their rate; records of one turn for all have no number of it."""
+    mine, theirs = (
+        {
+            run.get("turn", 1): run["latency_us"]["p99"]
+            for run in record["open_loop"]
+            if run["name"] == who and run["kind"] == kind and run["held"] and run["latency_us"]["p99"]
+        }
+        for who in (name, reference)
+    )
+    turns = sorted(mine.keys() & theirs.keys())
+    if not turns:
+        return None
+    return paired_ratio([mine[turn] for turn in turns], [theirs[turn] for turn in turns]).as_json()
 
 
 def remarks_of(record: dict[str, Any]) -> list[str]:

@@ -62,13 +62,15 @@ class Settings:
     startups: int = 3
     warmup_max_s: int = 10
     open_loop_s: int = 0  # seconds of each open-loop run, 0 for none
+    open_loop_turns: int = 1  # runs of each server at each rate
     open_loop_rate: float = 0.0  # the common rate; 0 chooses one
 
     @property
     def planned_s(self) -> float:
         """Seconds one server takes, for the estimate of the time left."""
         per_round = self.rounds * len(self.connections) * (self.duration_s + 0.3)
-        return 1.0 + 0.5 * self.startups + (WARMUP_MIN_S + 1.5) + 1.5 + per_round + 2 * self.open_loop_s
+        open_loop = 2 * self.open_loop_s * self.open_loop_turns
+        return 1.0 + 0.5 * self.startups + (WARMUP_MIN_S + 1.5) + 1.5 + per_round + open_loop
 
 
 class Progress(Protocol):
@@ -353,17 +355,26 @@ class Session:
         if not medians:
             return
         common = self.settings.open_loop_rate or 0.5 * min(medians.values())
-        for contestant in list(self._alive()):
-            own = 0.5 * medians.get(contestant.peer.name, 0.0)
-            for kind, rate in (("half of own", own), ("common", common)):
-                if rate < 1 or not contestant.alive:
-                    continue
-                self.progress.step(contestant.peer.name, f"open loop, {kind}")
-                self._guard(contestant, self._open_loop_run, tool, kind, rate, connections)
-                self.progress.advance(self.settings.open_loop_s)
+        for turn in range(1, self.settings.open_loop_turns + 1):
+            for kind in ("half of own", "common"):
+                order = list(self._alive())
+                self._rng.shuffle(order)
+                for contestant in order:
+                    rate = common if kind == "common" else 0.5 * medians.get(contestant.peer.name, 0.0)
+                    if rate < 1:
+                        continue
+                    what = f"open loop, {kind}, turn {turn} of {self.settings.open_loop_turns}"
+                    self.progress.step(contestant.peer.name, what)
+                    self._guard(contestant, self._open_loop_run, tool, (turn, kind), rate, connections)
+                    self.progress.advance(self.settings.open_loop_s)
 
     def _open_loop_run(
-        self, contestant: Contestant, tool: open_loop.Tool, kind: str, rate: float, connections: int
+        self,
+        contestant: Contestant,
+        tool: open_loop.Tool,
+        turn_and_kind: tuple[int, str],
+        rate: float,
+        connections: int,
     ) -> None:
         body = self.reference_body if self.settings.workload == "echo" else None
         result = open_loop.run(
@@ -376,7 +387,8 @@ class Session:
             cpus=self.plan.generator,
         )
         self._check_alive(contestant)
-        contestant.open_loop.append({"kind": kind, **asdict(result)})
+        turn, kind = turn_and_kind
+        contestant.open_loop.append({"turn": turn, "kind": kind, **asdict(result)})
 
     def _check_after(self, contestant: Contestant) -> None:
         self.progress.step(contestant.peer.name, "checking again")

@@ -1,7 +1,8 @@
 """Who was the bottleneck? One verdict for each row, with its reason.
 
 A closed loop keeps every connection busy, so something is always at its limit. If the generator used up its
-CPUs and the server did not, the rate is the generator's: a lower bound for the server. If neither did, the
+CPUs and the server did not, the rate is the generator's: a lower bound for the server. So it is if both did,
+but connections were idle meanwhile (Little's law): they waited for the generator. If neither did, the
 generator waited for the server, which is the server's own doing (it sleeps, locks, or uses fewer CPUs than
 it may). Row and round are called noisy when somebody else used the CPUs, or the rounds do not agree.
 """
@@ -41,7 +42,8 @@ def judge(load: Load) -> tuple[str, str]:
         if load.server_cpus is not None and load.server_capacity
         else 0.0
     )
-    if generator >= SATURATED and server < SATURATED:
+    waits_for_generator = load.little < LITTLE_LOW and load.server_cpus is not None
+    if generator >= SATURATED and (server < SATURATED or waits_for_generator):
         return GENERATOR_BOUND, (
             f"the generator used {generator:.0%} of its CPUs, "
             f"the server {_share(load, server)}: the true rate may be higher"

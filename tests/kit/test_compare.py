@@ -14,7 +14,7 @@ import unittest
 from pathlib import Path
 
 from fixtures import COMPARE, FAKE, fake_command, find_fakes, needs_wrk, running
-from kit.cli import fit_rounds, main
+from kit.cli import fit_open_loop, fit_rounds, main
 
 
 def compare(*words, cwd=None, timeout=120):
@@ -60,6 +60,11 @@ class CommandTest(unittest.TestCase):
         for cells, budget_s, rounds, expected in rows:
             with self.subTest(cells=cells):
                 self.assertEqual(fit_rounds(cells, budget_s, rounds), expected)
+
+    def test_the_open_loop_fits_into_its_time(self):
+        for servers, expected in ((1, (5, 5)), (2, (3, 5)), (4, (2, 4)), (8, (2, 2)), (20, (2, 1))):
+            with self.subTest(servers=servers):
+                self.assertEqual(fit_open_loop(servers), expected)
 
     def test_wrong_use(self):
         rows = [

@@ -48,6 +48,48 @@ class FigureTest(unittest.TestCase):
         self.assertEqual(report.ratio(None), "–")
 
 
+class OpenLoopTableTest(unittest.TestCase):
+    @staticmethod
+    def run_of(name, kind, turn, p99, held=True):
+        latency_us = {"p50": 10.0, "p90": 20.0, "p99": p99, "p99.9": 2 * p99}
+        return {
+            "name": name,
+            "kind": kind,
+            "turn": turn,
+            "held": held,
+            "asked_rate": 500.0,
+            "reached_rate": 499.0,
+            "latency_us": latency_us,
+        }
+
+    def lines_of(self, *runs):
+        record = make_record(RATES, GROUPS, {})
+        record["open_loop"] = list(runs)
+        return {(line[0], line[1]): line for line in report.open_loop_table(record)[1:]}
+
+    def test_medians_of_the_turns_and_the_ratio_of_pairs(self):
+        # The third turn was disturbed for both.
+        p99s = [(1, 100.0), (2, 110.0), (3, 900.0)]
+        ours = [self.run_of("rest-echo", "common", turn, p99) for turn, p99 in p99s]
+        theirs = [self.run_of("plain", "common", turn, 2 * p99) for turn, p99 in p99s]
+        lines = self.lines_of(*ours, *theirs)
+        self.assertEqual(
+            lines["rest-echo", "common"][2:], ["500", "499", "10 µs", "20 µs", "110 µs", "220 µs", "1"]
+        )
+        self.assertEqual(lines["plain", "common"][6], "220 µs")
+        self.assertEqual(lines["plain", "common"][8], "2.00 [2.00–2.00]")
+
+    def test_a_turn_that_did_not_hold_its_rate_tells_nothing(self):
+        lines = self.lines_of(
+            self.run_of("rest-echo", "common", 1, 100.0),
+            self.run_of("plain", "common", 1, 9.0, held=False),
+            self.run_of("plain", "half of own", 1, 9.0, held=False),
+            self.run_of("plain", "half of own", 2, 50.0),
+        )
+        self.assertEqual(lines["plain", "common"][4:], ["not held"] * 4 + ["–"])
+        self.assertEqual(lines["plain", "half of own"][6], "50 µs")
+
+
 class TableTest(unittest.TestCase):
     def test_the_groups_have_tables_of_their_own(self):
         record = sample_record()

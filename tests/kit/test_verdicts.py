@@ -8,6 +8,11 @@ from kit.verdicts import FAILED, GENERATOR_BOUND, NOISY, SERVER_BOUND, Load, jud
 ROWS = [
     ("server at its limit", {}, SERVER_BOUND),
     ("both at their limit", {"generator_cpus": 0.97}, SERVER_BOUND),
+    (
+        "both at their limit, and connections wait for the generator",
+        {"generator_cpus": 0.97, "little": 0.7},
+        GENERATOR_BOUND,
+    ),
     ("generator at its limit, server not", {"server_cpus": 0.6, "generator_cpus": 0.97}, GENERATOR_BOUND),
     (
         "the same, though the machine was busy",
