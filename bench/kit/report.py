@@ -8,6 +8,7 @@ from statistics import median
 from typing import Any
 
 from .results import median_of, rows_of, sections
+from .rounds import REST_MAX_S
 from .statistics import paired_ratio
 from .verdicts import FAILED, GENERATOR_BOUND
 
@@ -221,6 +222,10 @@ def remarks_of(record: dict[str, Any]) -> list[str]:
             remarks.append(f"{name}: {server['maintenance']}.")
         if not server["verified"]:
             remarks.append(f"{name}: not checked and not ranked, it is a yardstick and echoes nothing.")
+        if restless := server.get("restless_cpus", 0):
+            remarks.append(
+                f"{name}: still used {restless:.1f} CPUs {REST_MAX_S:g} s after its turn; whoever came next paid."
+            )
         if server["workers"] < record["settings"]["workers"]:
             remarks.append(f"{name}: runs {server['workers']} worker whatever it is asked for.")
         if (server["loose_octets"] or 0) > 1:  # one is the newline that some serialisers end with

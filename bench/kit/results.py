@@ -87,6 +87,7 @@ def _describe(one: Contestant) -> dict[str, Any]:
         "checked_after": one.checked_after,
         "malformed": one.malformed,
         "repeat_ratio": one.repeat_ratio,
+        "restless_cpus": one.restless_cpus,
     }
 
 

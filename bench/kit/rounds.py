@@ -2,7 +2,8 @@
 everybody.
 
 All servers stay up, idle except for their turn, so that every round sees the same machine and a disturbance
-hits all alike. In each round the order is shuffled with the recorded seed.
+hits all alike. In each round the order is shuffled with the recorded seed, and a turn begins when the server
+before has come to rest.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from .statistics import merge_histograms, percentile
 
 PERCENTILES = (50.0, 75.0, 90.0, 99.0, 99.9, 99.99, 100.0)
 WARMUP_MIN_S, WARMUP_AGREE = 2, 0.05
+REST_CPUS, REST_WINDOW_S, REST_MAX_S = 0.15, 0.1, 3.0  # a window has ten ticks
 REPEAT_LIMIT = 1.3  # CPU time for a document never seen / for one seen before
 CURVE_SHARES = (
     *range(0, 90, 5),
@@ -102,6 +104,7 @@ class Contestant:
     checked_after: bool = False
     malformed: str = ""
     repeat_ratio: float | None = None
+    restless_cpus: float = 0.0  # CPUs in use when we stopped waiting for it to come to rest
     samples: dict[int, list[dict[str, Any]]] = field(default_factory=dict)  # by connections
     histograms: dict[int, list[tuple[tuple[int, int], ...]]] = field(default_factory=dict)
     open_loop: list[dict[str, Any]] = field(default_factory=list)
@@ -243,6 +246,7 @@ class Session:
             ) <= WARMUP_AGREE * max(rates[-2:]):
                 contestant.warmup_settled = True
                 break
+        self._await_rest(contestant)
         contestant.warmup_s = float(len(rates))
 
     def _load(self, contestant: Contestant, connections: int, duration_s: int) -> wrk.LoadResult:
@@ -321,6 +325,23 @@ class Session:
         }
         contestant.samples.setdefault(connections, []).append(sample)
         contestant.histograms.setdefault(connections, []).append(result.latency)
+        self._await_rest(contestant)
+
+    def _await_rest(self, contestant: Contestant) -> None:
+        """A runtime may go on compiling or collecting after its turn; whoever comes next should not pay."""
+        tree = contestant.server.tree
+        if tree is None:
+            return
+        deadline = time.monotonic() + REST_MAX_S
+        while True:
+            before_s, since = tree.cpu_s(), time.monotonic()
+            time.sleep(REST_WINDOW_S)
+            cpus = (tree.cpu_s() - before_s) / (time.monotonic() - since)
+            if cpus <= REST_CPUS:
+                return
+            if time.monotonic() > deadline:
+                contestant.restless_cpus = max(cpus, contestant.restless_cpus)
+                return
 
     def _read(self, contestant: Contestant) -> Reading:
         tree = contestant.server.tree
@@ -389,6 +410,7 @@ class Session:
         self._check_alive(contestant)
         turn, kind = turn_and_kind
         contestant.open_loop.append({"turn": turn, "kind": kind, **asdict(result)})
+        self._await_rest(contestant)
 
     def _check_after(self, contestant: Contestant) -> None:
         self.progress.step(contestant.peer.name, "checking again")

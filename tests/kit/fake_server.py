@@ -138,6 +138,9 @@ def main() -> None:
     listener.listen(1024)
     if options.mode == "forking":
         fork_workers(2)
+    if options.mode == "restless" and os.fork() == 0:
+        while True:
+            pass
     asyncio.run(serve(listener, options.mode))
 
 

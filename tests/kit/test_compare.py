@@ -231,6 +231,28 @@ class HelloTest(unittest.TestCase):
 
 
 @needs_wrk
+class RestlessTest(unittest.TestCase):
+    def test_a_server_that_never_rests_is_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = compare(
+                *own("spins", "restless"),
+                *own("good", "honest"),
+                "--quick",
+                "--rounds",
+                "1",
+                "--connections",
+                "2",
+                "--output",
+                folder,
+                "good",
+            )
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.assertRegex(done.stdout, r"- spins: still used [01]\.\d CPUs 3 s after its turn")
+            self.assertNotIn("good: still used", done.stdout)
+            self.assertEqual(find_fakes(), [])
+
+
+@needs_wrk
 class InterruptTest(unittest.TestCase):
     def interrupt(self, number, line, wait_s):
         """Starts a run, waits for `line` on its standard error, sends the signal; the folder's record."""
