@@ -52,6 +52,10 @@ def judge(load: Load) -> tuple[str, str]:
         return NOISY, f"other processes used {load.others:.0%} of the CPUs"
     if load.spread > SPREAD_LIMIT:
         return NOISY, f"the rounds do not agree: ±{load.spread:.0%}"
+    server_cpus = load.server_cpus or 0.0
+    is_crowded = 0 < SATURATED * load.shared_cpus <= server_cpus + load.generator_cpus
+    if is_crowded and server < SATURATED and load.generator_cpus > server_cpus:
+        return GENERATOR_BOUND, "server and generator share the CPUs, and the generator used more of them"
     if not LITTLE_LOW <= load.little <= LITTLE_HIGH:
         return NOISY, (
             f"Little's law fails: rate x mean latency accounts for {load.little:.0%} of the connections"
@@ -60,9 +64,7 @@ def judge(load: Load) -> tuple[str, str]:
         return SERVER_BOUND, "the generator had CPU time left; the server's CPU could not be read"
     if server >= SATURATED:
         return SERVER_BOUND, f"the server used {server:.0%} of its CPUs"
-    if load.shared_cpus and load.server_cpus + load.generator_cpus >= SATURATED * load.shared_cpus:
-        if load.generator_cpus > load.server_cpus:
-            return GENERATOR_BOUND, "server and generator share the CPUs, and the generator used more of them"
+    if is_crowded:
         return SERVER_BOUND, "server and generator share the CPUs, and the server used more of them"
     return SERVER_BOUND, f"the generator waited for the server, which used {_share(load, server)} of its CPUs"
 

@@ -1,37 +1,20 @@
 // The reader and the fault locator agree on every text; what is written is a Body again and written alike.
 
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
-#include <string>
-
-#include "json/echo.hpp"
-
-namespace {
+#include "json_fuzz.hpp"
 
 using namespace rest_echo::json;
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
-
-}  // namespace
+using rest_echo::test::require;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* octets, std::size_t size) {
   static Echo echo;
-  const std::string text(reinterpret_cast<const char*>(octets), size);
-  const char padding = size == 0 ? '\0' : text[size / 2];
-  const std::optional<std::string> written = echo.write(text, Mode::typed, padding);
-  const std::optional<Fault> fault = locate_fault(text, Mode::typed);
-  require(written.has_value() != fault.has_value());
-  if (fault) {
-    require(fault->offset <= size);
-    require(fault->pointer.size() <= 64);
+  const Outcome outcome = write_input(echo, octets, size, Mode::typed);
+  if (outcome.fault) {
+    require(outcome.fault->pointer.size() <= 64, "pointers are short");
     return 0;
   }
-  require(written->size() <= 4 * size + 16);
-  require(echo.write(*written, Mode::typed) == written);
+  const std::string& written = *outcome.written;
+  require(written.size() <= 4 * size + 16, "what is written is bounded");
   // It is compact, with the fewest escapes, so that rewriting it changes nothing either.
-  require(echo.write(*written, Mode::generic) == written);
+  require(echo.write(written, Mode::generic) == written, "stays as written in generic mode");
   return 0;
 }

@@ -1,41 +1,23 @@
 // The rewriter and the fault locator agree on every text; what is written is never longer and written again
 // alike.
 
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
-#include <string>
-
-#include "json/echo.hpp"
-
-namespace {
+#include "json_fuzz.hpp"
 
 using namespace rest_echo::json;
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
-
-}  // namespace
+using rest_echo::test::require;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* octets, std::size_t size) {
   static Echo echo;
-  const std::string text(reinterpret_cast<const char*>(octets), size);
-  const char padding = size == 0 ? '\0' : text[size / 2];
-  const std::optional<std::string> written = echo.write(text, Mode::generic, padding);
-  const std::optional<Fault> fault = locate_fault(text, Mode::generic);
-  require(written.has_value() != fault.has_value());
-  if (fault) {
-    require(fault->offset <= size);
-    require(fault->code != FaultCode::type_mismatch);
+  const Outcome outcome = write_input(echo, octets, size, Mode::generic);
+  if (outcome.fault) {
+    require(outcome.fault->code != FaultCode::type_mismatch, "any type will do");
     return 0;
   }
-  require(written->size() <= size);
-  require(echo.write(*written, Mode::generic) == written);
+  require(outcome.written->size() <= size, "never longer");
   // Escapes and white space make no difference to types either.
-  const std::optional<Fault> mismatch = locate_fault(text, Mode::typed);
-  const std::optional<Fault> mismatch_again = locate_fault(*written, Mode::typed);
-  require(mismatch.has_value() == mismatch_again.has_value());
-  if (mismatch) require(mismatch->pointer == mismatch_again->pointer);
+  const std::optional<Fault> mismatch = locate_fault(outcome.text, Mode::typed);
+  const std::optional<Fault> mismatch_again = locate_fault(*outcome.written, Mode::typed);
+  require(mismatch.has_value() == mismatch_again.has_value(), "of the same types");
+  if (mismatch) require(mismatch->pointer == mismatch_again->pointer, "with the same mismatch");
   return 0;
 }

@@ -58,6 +58,18 @@ ROWS = [
         GENERATOR_BOUND,
     ),
     (
+        "the same, and connections wait for it",
+        {
+            "server_cpus": 0.82,
+            "server_capacity": 2.0,
+            "generator_cpus": 1.08,
+            "generator_capacity": 2.0,
+            "shared_cpus": 2.0,
+            "little": 0.73,
+        },
+        GENERATOR_BOUND,
+    ),
+    (
         "shared CPUs, server at its quota",
         {
             "server_cpus": 0.99,
