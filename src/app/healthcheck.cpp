@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 
 #include <algorithm>
 #include <array>
@@ -35,10 +34,10 @@ bool wait_for(int fd, short events, Clock::time_point end) {
   return count > 0;
 }
 
-net::UniqueFd connect_to(const sockaddr* address, socklen_t size, Clock::time_point end) {
-  net::UniqueFd fd(::socket(address->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+net::UniqueFd connect_to(const net::SocketAddress& address, Clock::time_point end) {
+  net::UniqueFd fd(::socket(address.get()->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!fd.is_open()) return fd;
-  if (::connect(fd.get(), address, size) == 0) return fd;
+  if (::connect(fd.get(), address.get(), address.size) == 0) return fd;
   if (errno != EINPROGRESS || !wait_for(fd.get(), POLLOUT, end)) return net::UniqueFd();
   socklen_t error_size = sizeof errno;
   ::getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &errno, &error_size);
@@ -47,21 +46,19 @@ net::UniqueFd connect_to(const sockaddr* address, socklen_t size, Clock::time_po
 
 net::UniqueFd connect_to(const HealthcheckTarget& target, Clock::time_point end) {
   if (!target.unix_path.empty()) {
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    if (target.unix_path.size() >= sizeof address.sun_path) {
+    const std::optional<net::SocketAddress> address = net::unix_address(target.unix_path);
+    if (!address) {
       errno = ENAMETOOLONG;
       return net::UniqueFd();
     }
-    target.unix_path.copy(address.sun_path, target.unix_path.size());
-    return connect_to(reinterpret_cast<const sockaddr*>(&address), sizeof address, end);
+    return connect_to(*address, end);
   }
   const std::optional<net::SocketAddress> address = net::read_address(target.host, target.port);
   if (!address) {
     errno = EINVAL;
     return net::UniqueFd();
   }
-  return connect_to(reinterpret_cast<const sockaddr*>(&address->storage), address->size, end);
+  return connect_to(*address, end);
 }
 
 // host[:port] as a URL has it

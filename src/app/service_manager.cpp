@@ -1,14 +1,15 @@
 #include "rest_echo/app/service_manager.hpp"
 
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <charconv>
-#include <cstddef>
 #include <cstdlib>
+#include <optional>
+#include <string>
 
 #include "rest_echo/app/environment.hpp"
+#include "rest_echo/net/socket.hpp"
 #include "rest_echo/net/unique_fd.hpp"
 
 namespace rest_echo::app {
@@ -22,17 +23,15 @@ long read_number(std::string_view text) {
 
 }  // namespace
 
-void notify_service_manager(std::string_view state) noexcept {
-  const std::string_view path = environment_value("NOTIFY_SOCKET");
-  sockaddr_un address{};
-  if (path.size() < 2 || path.size() >= sizeof address.sun_path || (path[0] != '/' && path[0] != '@')) return;
-  address.sun_family = AF_UNIX;
-  path.copy(address.sun_path, path.size());
-  if (path[0] == '@') address.sun_path[0] = '\0';  // an abstract address
+void notify_service_manager(std::string_view state) {
+  std::string path(environment_value("NOTIFY_SOCKET"));
+  if (path.size() < 2 || (path[0] != '/' && path[0] != '@')) return;
+  if (path[0] == '@') path[0] = '\0';  // an abstract name
+  const std::optional<net::SocketAddress> address = net::unix_address(path);
+  if (!address) return;
   const net::UniqueFd fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size());
-  [[maybe_unused]] const ssize_t sent = ::sendto(fd.get(), state.data(), state.size(), MSG_NOSIGNAL,
-                                                 reinterpret_cast<const sockaddr*>(&address), size);
+  [[maybe_unused]] const ssize_t sent =
+      ::sendto(fd.get(), state.data(), state.size(), MSG_NOSIGNAL, address->get(), address->size);
 }
 
 int take_listen_fd_count() noexcept {

@@ -29,12 +29,13 @@ Workspace::Workspace(const http::Limits& request_limits, json::Mode mode)
 
 void Workspace::log_response_now(const http::RequestParser& request_parser, std::string_view unread) {
   const http::Request& request = request_parser.request();
+  const http::ResponseWriter::Written& response = service.responses().last();
   const bool is_answered_with_health =
       request.has_health_path && !request.announces_content &&
       (request.method == http::Method::get || request.method == http::Method::head) &&
-      !request_parser.has_failed();
+      (response.status == http::Status::ok || response.status == http::Status::service_unavailable);
   if (is_answered_with_health) return;
-  access_log->add(client, request_parser.request_line(unread), service.responses().last());
+  access_log->add(client, request_parser.request_line(unread), response);
 }
 
 std::unique_ptr<PartialRequest> Workspace::take_partial() {

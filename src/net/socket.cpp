@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <utility>
 
@@ -69,8 +70,7 @@ Result<UniqueFd, int> open_listener(const std::string& host, std::uint16_t port,
                       (family != AF_INET6 ||
                        set_option(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, is_ipv6_only(host, options) ? 1 : 0));
   if (!is_set) return Failure{errno};
-  if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address->storage), address->size) != 0 ||
-      ::listen(fd.get(), options.backlog) != 0) {
+  if (::bind(fd.get(), address->get(), address->size) != 0 || ::listen(fd.get(), options.backlog) != 0) {
     return Failure{errno};
   }
   return fd;
@@ -119,6 +119,18 @@ std::optional<SocketAddress> read_address(const std::string& host, std::uint16_t
     return address;
   }
   return std::nullopt;
+}
+
+std::optional<SocketAddress> unix_address(std::string_view path) noexcept {
+  sockaddr_un octets{};
+  if (path.empty() || path.size() >= sizeof octets.sun_path) return std::nullopt;
+  octets.sun_family = AF_UNIX;
+  path.copy(octets.sun_path, path.size());
+  const std::size_t end_size = path.front() == '\0' ? 0 : 1;  // an abstract name has no NUL behind it
+  SocketAddress address;
+  address.size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size() + end_size);
+  std::memcpy(&address.storage, &octets, sizeof octets);
+  return address;
 }
 
 bool is_numeric_host(std::string_view host) noexcept {
@@ -180,11 +192,8 @@ UnixSocketFile::~UnixSocketFile() {
 Result<UnixSocketFile, ListenError> listen_on_unix(const std::string& path, int backlog,
                                                    std::vector<Listeners>& listeners) {
   const auto fail = [&path](int error_number) { return Failure{ListenError{path, error_number}}; };
-  sockaddr_un address{};
-  if (path.empty() || path.size() >= sizeof address.sun_path) return fail(ENAMETOOLONG);
-  address.sun_family = AF_UNIX;
-  std::memcpy(address.sun_path, path.data(), path.size());
-  const auto* const name = reinterpret_cast<const sockaddr*>(&address);
+  const std::optional<SocketAddress> address = unix_address(path);
+  if (!address) return fail(ENAMETOOLONG);
   UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!fd.is_open()) return fail(errno);
   // Only a socket that refuses connections is a leftover; anything else there stays.
@@ -192,10 +201,11 @@ Result<UnixSocketFile, ListenError> listen_on_unix(const std::string& path, int 
   if (::lstat(path.c_str(), &file) == 0) {
     if (!S_ISSOCK(file.st_mode)) return fail(EEXIST);
     const UniqueFd probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-    if (::connect(probe.get(), name, sizeof address) == 0 || errno != ECONNREFUSED) return fail(EADDRINUSE);
+    if (::connect(probe.get(), address->get(), address->size) == 0 || errno != ECONNREFUSED)
+      return fail(EADDRINUSE);
     ::unlink(path.c_str());
   }
-  if (::bind(fd.get(), name, sizeof address) != 0) return fail(errno);
+  if (::bind(fd.get(), address->get(), address->size) != 0) return fail(errno);
   UnixSocketFile owner(path);
   if (::listen(fd.get(), backlog) != 0) return fail(errno);
   for (Listeners& each : listeners) {

@@ -249,8 +249,13 @@ TEST_P(AccessLog, LeavesHealthChecksOut) {
   EXPECT_EQ(Client(server.port()).ask(get("/healthz?x")).status, 200);
   EXPECT_EQ(Client(server.port()).ask(get("/healthzz")).status, 200);
   EXPECT_EQ(Client(server.port()).ask(get("/x/healthz")).status, 200);
+  EXPECT_EQ(Client(server.port()).ask("GET /healthz HTTP/1.1\r\n\r\n").status, 400);  // no Host: no health
   std::vector<std::string> requests;
-  for (const LogLine& line : lines_after_stop(server)) requests.push_back(line.request);
+  std::vector<std::string> refused;
+  for (const LogLine& line : lines_after_stop(server)) {
+    (line.status == 200 ? requests : refused).push_back(line.request);
+  }
+  EXPECT_EQ(refused, std::vector<std::string>{"GET /healthz HTTP/1.1"});
   EXPECT_TRUE(std::ranges::find(requests, "GET /healthz HTTP/1.1") == requests.end());
   EXPECT_TRUE(std::ranges::find(requests, "GET /healthzz HTTP/1.1") != requests.end());
   EXPECT_TRUE(std::ranges::find(requests, "GET /x/healthz HTTP/1.1") != requests.end());

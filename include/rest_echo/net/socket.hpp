@@ -18,10 +18,16 @@ namespace rest_echo::net {
 struct SocketAddress {
   sockaddr_storage storage{};
   socklen_t size = 0;
+
+  [[nodiscard]] const sockaddr* get() const noexcept { return reinterpret_cast<const sockaddr*>(&storage); }
 };
 
 /// Reads a numeric IPv4 or IPv6 address. Names are not looked up.
 [[nodiscard]] std::optional<SocketAddress> read_address(const std::string& host, std::uint16_t port);
+
+/// The address of a Unix socket; a `path` that starts with NUL is a name in the abstract namespace. Nothing
+/// if it is empty or too long.
+[[nodiscard]] std::optional<SocketAddress> unix_address(std::string_view path) noexcept;
 
 /// Whether `host` is a numeric IPv4 or IPv6 address. Names are not looked up.
 [[nodiscard]] bool is_numeric_host(std::string_view host) noexcept;
