@@ -70,8 +70,8 @@ void read_write(benchmark::State& state) {
   count_octets(state, padded.view());
 }
 
-BENCHMARK(dom_parse)->Arg(0)->RangeMultiplier(8)->Range(1 << 10, 16 << 20);
-BENCHMARK(read)->Arg(0)->RangeMultiplier(8)->Range(1 << 10, 16 << 20);
-BENCHMARK(read_write)->Arg(0)->RangeMultiplier(8)->Range(1 << 10, 16 << 20);
+BENCHMARK(dom_parse)->Arg(0)->Arg(1 << 20)->RangeMultiplier(8)->Range(1 << 10, 16 << 20);
+BENCHMARK(read)->Arg(0)->Arg(1 << 20)->RangeMultiplier(8)->Range(1 << 10, 16 << 20);
+BENCHMARK(read_write)->Arg(0)->Arg(1 << 20)->RangeMultiplier(8)->Range(1 << 10, 16 << 20);
 
 }  // namespace

@@ -4,6 +4,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -13,6 +14,7 @@ import time
 import unittest
 from pathlib import Path
 
+import matplotlib.image
 from fixtures import COMPARE, FAKE, fake_command, find_fakes, needs_wrk, running
 from kit.cli import fit_open_loop, fit_rounds, main
 
@@ -228,6 +230,47 @@ class HelloTest(unittest.TestCase):
             self.assertEqual(record["servers"]["there"]["body_octets"], 11)
             self.assertGreater(record["rows"][0]["summary"]["server_cpus"]["median"], 0, "found by its port")
             self.assertEqual(server.find_death(), "", "what we did not start, we do not end")
+
+
+@needs_wrk
+class RealServersTest(unittest.TestCase):
+    """What a newcomer runs first, with the real servers."""
+
+    NAMES = ("rest-echo", "node", "floor")
+
+    def test_quick(self):
+        listing = compare("--list").stdout
+        lacking = [name for name in self.NAMES if not re.search(rf"(?m)^{name} .* ready$", listing)]
+        if lacking:
+            self.skipTest(f"not ready here: {', '.join(lacking)}")
+        with tempfile.TemporaryDirectory() as folder:
+            done = compare("--quick", "--rounds", "3", *self.NAMES, "--output", folder)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            record = json.loads((Path(folder) / "results.json").read_text())
+            for name in ("requests", "cpu", "memory", "latency"):
+                with self.subTest(name):
+                    self.check_chart(Path(folder) / f"{name}.png")
+        rows = {row["name"]: row for row in record["rows"]}
+        self.assertEqual(rows.keys(), set(self.NAMES))
+        for name, row in rows.items():
+            self.assertNotEqual(row["verdict"], "failed", row["reason"])
+            self.assertEqual([sample["round"] for sample in row["samples"]], [1, 2, 3], name)
+        for name in ("rest-echo", "node"):
+            server = record["servers"][name]
+            self.assertTrue(server["verified"] and server["checked_before"] and server["checked_after"], name)
+            self.assertEqual(server["malformed"], "400", name)
+        self.assertFalse(record["servers"]["floor"]["verified"])
+        cpu_us = {name: row["summary"]["cpu_us_per_request"]["median"] for name, row in rows.items()}
+        self.assertLess(2 * cpu_us["rest-echo"], cpu_us["node"], "it takes a tenth on a quiet machine")
+
+    def check_chart(self, path):
+        pixels = matplotlib.image.imread(path)
+        height, width = pixels.shape[:2]
+        self.assertGreater(width, 600)
+        self.assertGreater(height, 200)
+        self.assertGreater(pixels[:, :, :3].std(), 0.01, "an empty picture")
+        for edge in (pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]):
+            self.assertTrue((edge[:, :3] == 1).all(), "something is cut off at the edge")
 
 
 @needs_wrk
