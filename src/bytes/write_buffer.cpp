@@ -1,6 +1,7 @@
 #include "rest_echo/bytes/write_buffer.hpp"
 
 #include <algorithm>
+#include <new>
 
 namespace rest_echo {
 
@@ -12,9 +13,11 @@ void WriteBuffer::grow(std::size_t size) {
   capacity_ = capacity;
 }
 
-void WriteBuffer::shrink() {
+void WriteBuffer::shrink() noexcept {
   assert(empty());
-  octets_.reset(new char[base_]);
+  std::unique_ptr<char[]> smaller(new (std::nothrow) char[base_]);
+  if (smaller == nullptr) return;  // then the large one stays
+  octets_ = std::move(smaller);
   capacity_ = base_;
 }
 

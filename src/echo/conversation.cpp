@@ -51,7 +51,7 @@ void Workspace::give_back(std::unique_ptr<PartialRequest> partial) noexcept {
   if (spare_partials_.size() < kSparePartialCountMax) spare_partials_.push_back(std::move(partial));
 }
 
-void Workspace::release_spare() {
+void Workspace::release_spare() noexcept {
   service.release_spare();
   if (out.is_grown() && out.empty()) out.shrink();
 }

@@ -252,7 +252,7 @@ bool Service::storage_is_large() const noexcept {
   return body_reader_.storage_is_large() || body_.storage_is_large() || document_rewriter_.storage_is_large();
 }
 
-void Service::release_spare() {
+void Service::release_spare() noexcept {
   body_reader_.release_spare();
   body_.release_spare();
   document_rewriter_.release_spare();

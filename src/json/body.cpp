@@ -28,8 +28,9 @@ void Body::clear(std::size_t text_size) {
   has_colors_ = false;
   has_unescaped_strings_ = false;
   if (text_size <= room_text_size_) return;
-  room_text_size_ = std::max(std::bit_ceil(text_size), text_size_expected_);
-  colors_.reserve(color_count_max(room_text_size_));
+  const std::size_t room = std::max(std::bit_ceil(text_size), text_size_expected_);
+  colors_.reserve(color_count_max(room));  // may throw
+  room_text_size_ = room;
 }
 
 void Body::set_colors_nil() noexcept {
@@ -54,7 +55,7 @@ void Body::append_number_to_pool(Rgba& rgba, std::int64_t number) {
   ++rgba.count;
 }
 
-void Body::release_spare() {
+void Body::release_spare() noexcept {
   if (!storage_is_large()) return;
   colors_ = std::vector<Color>();  // not `= {}`, which keeps the storage
   number_pool_ = std::vector<std::int64_t>();

@@ -17,7 +17,7 @@ constexpr std::size_t kOpenInColor = 3;
 constexpr std::size_t kOpenInCode = 4;
 
 /// Compares a key as it stands in the text with `name`, which includes the closing quote. Nearly every key is
-/// found this way; `read_key` tells about the others.
+/// found this way; keys in another case or with escapes go through `read_key`.
 template <std::size_t N>
 bool is_key(const char* key, const char (&name)[N]) noexcept {
   return std::memcmp(key, name, N - 1) == 0;
@@ -227,6 +227,6 @@ bool BodyReader::read(std::string_view text, Body& body) {
 
 bool BodyReader::storage_is_large() const noexcept { return index_->storage_is_large(); }
 
-void BodyReader::release_spare() { index_->release_spare(); }
+void BodyReader::release_spare() noexcept { index_->release_spare(); }
 
 }  // namespace rest_echo::json

@@ -50,7 +50,8 @@ bool is_one_string(std::string_view text) {
   return offset + 1 == text.size();
 }
 
-/// Writes a text that is one scalar; anything may follow it, even digits.
+/// Writes a text that is one scalar. What follows it in memory may be digits, so a number is checked in the
+/// copy, with a NUL behind it.
 bool write_root_scalar(std::string_view text, Writer& writer) {
   if (text.front() == '"') return is_one_string(text) && writer.string(text.data());
   writer.literal(text);
@@ -78,6 +79,6 @@ char* DocumentRewriter::rewrite(std::string_view text, char* out) {
 
 bool DocumentRewriter::storage_is_large() const noexcept { return index_->storage_is_large(); }
 
-void DocumentRewriter::release_spare() { index_->release_spare(); }
+void DocumentRewriter::release_spare() noexcept { index_->release_spare(); }
 
 }  // namespace rest_echo::json

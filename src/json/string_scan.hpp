@@ -7,8 +7,8 @@
 
 namespace rest_echo::json {
 
-/// The first quote or backslash at or behind `content`. There must be one; kPaddingSize octets behind it are
-/// read.
+/// The first quote or backslash at or behind `content`. There must be one; kPaddingSize octets behind it must
+/// be readable.
 [[nodiscard]] inline const char* find_quote_or_backslash(const char* content) noexcept {
   for (;; content += OctetBlock::kSize) {
     const std::uint32_t found = OctetBlock(content).quotes_and_backslashes();

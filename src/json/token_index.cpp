@@ -2,6 +2,7 @@
 
 #include <simdjson.h>
 
+#include <algorithm>
 #include <bit>
 #include <new>
 
@@ -37,7 +38,8 @@ TokenIndex::TokenIndex(std::size_t text_size_expected)
 TokenIndex::~TokenIndex() = default;
 
 bool TokenIndex::build(std::string_view text) {
-  if (text.size() > capacity_) set_capacity(std::bit_ceil(text.size()));
+  if (capacity_ == 0 || text.size() > capacity_)
+    set_capacity(std::max(std::bit_ceil(text.size()), text_size_expected_));
   text_ = text;
   unescaped_end_ = unescaped_.get();
   if (stage1_->stage1(as_octets(text.data()), text.size(), simdjson::stage1_mode::regular) !=
@@ -62,19 +64,22 @@ std::optional<std::string_view> TokenIndex::unescape(const char* content) noexce
   return std::string_view(start, end);
 }
 
-void TokenIndex::release_spare() {
-  if (storage_is_large()) set_capacity(text_size_expected_);
+void TokenIndex::release_spare() noexcept {
+  if (!storage_is_large()) return;
+  capacity_ = 0;  // the next text takes what it needs
+  stage1_.reset();
+  unescaped_.reset();
 }
 
 void TokenIndex::set_capacity(std::size_t text_size) {
   capacity_ = 0;  // until all is there
+  unescaped_.reset();
   const simdjson::error_code error =
       stage1_ ? stage1_->allocate(text_size, kDepth)
               : simdjson::get_active_implementation()->create_dom_parser_implementation(text_size, kDepth,
                                                                                         stage1_);
   if (error != simdjson::SUCCESS) throw std::bad_alloc();
   // Strings get no longer without their escapes, and are stored in blocks, one behind the other.
-  unescaped_.reset();
   unescaped_ = std::make_unique_for_overwrite<char[]>(text_size + 2 * kPaddingSize);
   capacity_ = text_size;
 }

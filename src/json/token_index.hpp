@@ -50,21 +50,23 @@ class TokenIndex {
   /// std::bad_alloc.
   [[nodiscard]] bool build(std::string_view text);
 
+  // All below only after a `build` that returned true.
+
   /// True if the first token of the text is `open` and its last one is `close`. Who reads such a text from
-  /// `begin` up to the value's end, and expects a comma or a closing bracket behind each `close`, stays
-  /// inside the index: `open` stands behind the last token.
+  /// `begin`, and expects a comma or a closing bracket behind each value, stays inside the index: the last
+  /// token will do as a closing bracket only, and behind it stands `open` once more, which is neither.
   [[nodiscard]] bool is_between(char open, char close) const noexcept;
   [[nodiscard]] TokenCursor begin() const noexcept { return {text_.data(), offsets_}; }
   [[nodiscard]] TokenCursor end() const noexcept { return {text_.data(), offsets_ + count_}; }
 
   /// A string without its escapes; `content` follows its opening quote. Nothing: an escape is wrong. The
-  /// outcome lives until the next `build`, with kPaddingSize readable octets behind it. At most once for each
-  /// string.
+  /// outcome lives until the next `build` or `release_spare`, with kPaddingSize readable octets behind it. At
+  /// most once for each string.
   [[nodiscard]] std::optional<std::string_view> unescape(const char* content) noexcept;
 
   [[nodiscard]] bool storage_is_large() const noexcept { return capacity_ > text_size_expected_; }
   /// Gives back what a large text took; does nothing when nothing was grown.
-  void release_spare();
+  void release_spare() noexcept;
 
  private:
   void set_capacity(std::size_t text_size);

@@ -10,9 +10,10 @@
 namespace rest_echo::json {
 
 /// Visits all of a value at `at`, around which `open_count` arrays and objects are open, and returns the
-/// cursor behind it; a null one if it is malformed or too deep. `sink` hears of each token in order and
-/// answers false to one that it refuses: open(bracket), close(bracket), comma(), key(token), string(token),
-/// number(token, end), literal(text). It is inlined, so that cursor and sink live in registers.
+/// cursor behind it; a null one if it is malformed or too deep. `sink` hears of each token but colons,
+/// in order: open(bracket), close(bracket), comma(), key(token), string(token), number(token, end),
+/// literal(text); `key` and `string` answer false to one that they refuse. It is inlined, so that cursor and
+/// sink live in registers.
 template <typename Sink>
 [[gnu::always_inline]] inline TokenCursor walk_value(TokenCursor at, std::size_t open_count, Sink& sink) {
   std::array<char, kDepthMax> closers;  // NOLINT(cppcoreguidelines-pro-type-member-init): written before read

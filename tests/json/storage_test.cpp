@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <new>
 
 #include "json/answer_table.hpp"
 #include "support/allocation_count.hpp"
@@ -153,6 +154,61 @@ TEST(Storage, IsSmallForUsualBodies) {
   EXPECT_FALSE(reader.storage_is_large());
   EXPECT_FALSE(body.storage_is_large());
   EXPECT_FALSE(rewriter.storage_is_large());
+}
+
+TEST(Storage, ReleaseTakesNoMemory) {
+  const std::string text = body_of("{},", 100'000);
+  GuardedText text_space;
+  GuardedRoom out_space;
+  const std::string_view placed = text_space.place(text);
+  char* out = out_space.take(document_text_size_max(text.size()));
+  BodyReader reader;
+  DocumentRewriter rewriter;
+  Body body;
+  ASSERT_TRUE(reader.read(placed, body));
+  ASSERT_NE(rewriter.rewrite(placed, out), nullptr);
+  test::fail_allocation_after(0);
+  reader.release_spare();
+  rewriter.release_spare();
+  body.release_spare();
+  EXPECT_EQ(test::fail_allocation_after(test::kNeverFail), 0U) << "memory was asked for";
+  EXPECT_FALSE(reader.storage_is_large());
+  EXPECT_TRUE(reader.read(placed, body));
+  EXPECT_NE(rewriter.rewrite(placed, out), nullptr);
+}
+
+// Whichever allocation of a growth fails: the next texts, an empty one among them, are read as ever.
+TEST(Storage, IsSoundAfterAFailedGrowth) {
+  const std::string large = body_of(R"({"color":"\n","code":{"rgba":[1,2,3,4,5]}},)", 100'000);
+  const std::string small = R"({"colors":[{"color":"\n"}]})";
+  GuardedText large_space;
+  GuardedText small_space;
+  GuardedRoom out_space;
+  const std::string_view placed_large = large_space.place(large);
+  const std::string_view placed_small = small_space.place(small);
+  char* out = out_space.take(document_text_size_max(large.size()));
+  bool has_failed = true;
+  for (std::size_t success_count = 0; has_failed; ++success_count) {
+    SCOPED_TRACE(success_count);
+    BodyReader reader;
+    DocumentRewriter rewriter;
+    Body body;
+    test::fail_allocation_after(success_count);
+    try {
+      ASSERT_TRUE(reader.read(placed_large, body));
+      ASSERT_NE(rewriter.rewrite(placed_large, out), nullptr);
+    } catch (const std::bad_alloc&) {
+      EXPECT_EQ(test::fail_allocation_after(test::kNeverFail), test::kNeverFail);
+    }
+    has_failed = test::fail_allocation_after(test::kNeverFail) == test::kNeverFail;
+    ASSERT_LT(success_count, 100U);
+    EXPECT_FALSE(reader.read(placed_small.substr(0, 0), body));
+    EXPECT_EQ(rewriter.rewrite(placed_small.substr(0, 0), out), nullptr);
+    ASSERT_TRUE(reader.read(placed_small, body));
+    EXPECT_EQ(body.colors()[0].color, "\n");
+    ASSERT_TRUE(reader.read(placed_large, body));
+    EXPECT_NE(rewriter.rewrite(placed_large, out), nullptr);
+  }
 }
 
 TEST(Storage, ReleaseIsHarmlessWhenNothingWasGrown) {

@@ -37,7 +37,7 @@ class WriteBuffer {
 
   [[nodiscard]] bool is_grown() const noexcept { return capacity_ > base_; }
   /// Back to the capacity of the start. Only while empty.
-  void shrink();
+  void shrink() noexcept;
 
  private:
   void grow(std::size_t size);

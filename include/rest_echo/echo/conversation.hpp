@@ -49,7 +49,7 @@ class Workspace {
 
   /// Whether a large request has made something grow; release_spare() gives it back, when `out` is empty.
   [[nodiscard]] bool is_grown() const noexcept { return service.storage_is_large() || out.is_grown(); }
-  void release_spare();
+  void release_spare() noexcept;
   /// Forgets the request at hand; the answers before it stay in `out`.
   void reset();
 

@@ -58,7 +58,7 @@ class Service {
 
   [[nodiscard]] bool storage_is_large() const noexcept;
   /// Gives back what large bodies made the codec take.
-  void release_spare();
+  void release_spare() noexcept;
 
  private:
   struct Problem;

@@ -68,7 +68,7 @@ class Body {
 
   [[nodiscard]] bool storage_is_large() const noexcept { return room_text_size_ > text_size_expected_; }
   /// Gives back what a large text took, and becomes nil; does nothing when nothing was grown.
-  void release_spare();
+  void release_spare() noexcept;
 
  private:
   void append_number_to_pool(Rgba& rgba, std::int64_t number);

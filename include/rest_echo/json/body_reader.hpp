@@ -27,7 +27,7 @@ class BodyReader {
 
   [[nodiscard]] bool storage_is_large() const noexcept;
   /// Gives back what a large text took; does nothing when nothing was grown.
-  void release_spare();
+  void release_spare() noexcept;
 
  private:
   std::unique_ptr<TokenIndex> index_;
