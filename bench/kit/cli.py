@@ -63,6 +63,8 @@ exit status: 0 all measured; 1 a server failed, or diff found a regression; 2 us
 def main(arguments: Sequence[str]) -> int:
     """Entry point; the exit status."""
     signal.signal(signal.SIGTERM, _interrupt)
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # as nohup leaves it
+        signal.signal(signal.SIGHUP, _interrupt)
     try:
         if arguments[:1] == ["diff"]:
             return run_diff(arguments[1:])
@@ -197,8 +199,10 @@ def make_parser() -> argparse.ArgumentParser:
 
 def gather_peers(options: argparse.Namespace) -> tuple[dict[str, Peer], list[str]]:
     """All peers by name, those of the command line included, and the names that were asked for by it."""
-    if options.rest_echo:
-        os.environ["REST_ECHO"] = os.path.abspath(options.rest_echo)
+    if program := options.rest_echo or os.environ.get("REST_ECHO"):
+        if not os.access(program, os.X_OK):
+            raise PeerError(f"{'--rest-echo' if options.rest_echo else 'REST_ECHO'}: {program} is no program")
+        os.environ["REST_ECHO"] = os.path.abspath(program)
     peers, complaints = read_peers(PEERS)
     for complaint in complaints:
         print(f"bench/compare: ignored: {complaint}", file=sys.stderr)
@@ -302,8 +306,10 @@ def fit_rounds(cells: int, budget_s: float, rounds: int) -> tuple[int, int]:
 
 def run_compare(arguments: Sequence[str]) -> int:
     options = make_parser().parse_args(arguments)
-    if options.cpus is not None and options.cpus <= 0:
-        raise PeerError("--cpus wants a number above 0")
+    if options.cpus is not None and not 0.01 <= options.cpus <= 4096:
+        raise PeerError("--cpus wants a number from 0.01 to 4096")
+    if not 0 <= options.rate <= 1e9:
+        raise PeerError("--rate wants requests a second, up to 1e9")
     peers, own = gather_peers(options)
     if options.list:
         return list_peers(peers)
@@ -355,6 +361,7 @@ def run_compare(arguments: Sequence[str]) -> int:
             },
         },
     )
+    results.write_record(record, out / "results.json")  # at once: whatever happens to tables and charts
     show(record)
     write_outputs(record, out, options)
     if session.interrupted:

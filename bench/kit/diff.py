@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from .statistics import Estimate, differs, ratio_of_medians
+from .statistics import ROUNDS_TO_TELL, Estimate, differs, ratio_of_medians
 from .verdicts import FAILED, GENERATOR_BOUND
 
 _METRICS = (("rate", "req/s", True), ("cpu_us_per_request", "CPU µs/req", False))  # True: more is better
@@ -65,6 +65,8 @@ def _compare_row(
         # A rate that was the generator's own says nothing about the server.
         bound = metric == "rate" and GENERATOR_BOUND in (old["verdict"], new["verdict"])
         detail = _describe(ratio) + (", generator-bound" if bound else "")
+        if ratio.count < ROUNDS_TO_TELL:
+            detail += f", fewer than the {ROUNDS_TO_TELL} rounds it takes to tell"
         if word == "regressed" and not counts and not bound:
             detail += ", under the threshold"
         changes.append(Change(*key, label, word, detail, counts and not bound))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 import shlex
 import shutil
 import subprocess
 import sys
 import tomllib
+import urllib.parse
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -146,12 +148,24 @@ def read_peers(folder: Path = PEERS) -> tuple[dict[str, Peer], list[str]]:
     return peers, complaints
 
 
+def _own_name(text: str) -> str:
+    """A name for tables, and for files."""
+    name = text.strip()
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}", name):
+        raise PeerError(f"`{name}` is no name: up to 40 letters, digits, `.`, `_` and `-`")
+    return name
+
+
 def peer_from_command(text: str, classes: Mapping[str, str]) -> Peer:
     """`NAME=COMMAND` from --server; the command runs in the current directory."""
     name, separator, command = text.partition("=")
     if not separator or not name.strip() or not command.strip():
         raise PeerError(f"--server wants 'NAME=COMMAND {{port}}', not `{text}`")
-    name = name.strip()
+    name = _own_name(name)
+    try:
+        shlex.split(command)
+    except ValueError as error:
+        raise PeerError(f"--server {name}: {error} in `{command}`") from error
     return Peer(
         name=name,
         title=name,
@@ -168,10 +182,15 @@ def peer_from_url(text: str, classes: Mapping[str, str]) -> Peer:
     name, separator, url = text.partition("=")
     if not separator or not name.strip() or not url.startswith("http://"):
         raise PeerError(f"--url wants 'NAME=http://HOST:PORT/PATH', not `{text}`")
+    name = _own_name(name)
+    try:
+        urllib.parse.urlsplit(url).port
+    except ValueError as error:
+        raise PeerError(f"--url {name}: {error}") from error
     return Peer(
-        name=name.strip(),
-        title=name.strip(),
-        peer_class=classes.get(name.strip(), ""),
+        name=name,
+        title=name,
+        peer_class=classes.get(name, ""),
         group="yours",
         url=url,
     )

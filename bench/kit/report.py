@@ -220,6 +220,10 @@ def remarks_of(record: dict[str, Any]) -> list[str]:
             remarks.append(f"{name}: {server['note']}.")
         if server["maintenance"] not in ("", "active"):
             remarks.append(f"{name}: {server['maintenance']}.")
+        if server["verified"] and not server["checked_after"]:
+            remarks.append(f"{name}: not ranked, as it was not checked after the load.")
+        elif server["verified"] and not server["malformed"] and record["settings"]["workload"] == "echo":
+            remarks.append(f"{name}: no malformed document was tried on it, as it is not ours to end.")
         if not server["verified"]:
             remarks.append(f"{name}: not checked and not ranked, it is a yardstick and echoes nothing.")
         if restless := server.get("restless_cpus", 0):
@@ -255,9 +259,9 @@ def method(record: dict[str, Any]) -> list[str]:
         else "–"
     )
     checked = (
-        "random documents were echoed correctly before, during and after the measurement"
+        "random documents were echoed correctly before, during and, where ranked, after the measurement"
         if settings["workload"] == "echo"
-        else "the exact text came before, during and after the measurement"
+        else "the exact text came before, during and, where ranked, after the measurement"
     )
     return [
         f"`{record['command']}`, {record['created']}, seed {settings['seed']}, commit {commit}",

@@ -216,14 +216,14 @@ def sections(record: dict[str, Any]) -> list[str]:
 
 
 def rows_of(record: dict[str, Any], connections: int, section: str) -> list[dict[str, Any]]:
-    """The rows of one table, best first. Our server, the user's and the yardstick stand in every table."""
+    """The rows of one table, best first, failed ones last. Our server, the user's and the yardstick stand in every table."""
     rows = [
         row
         for row in record["rows"]
         if row["connections"] == connections
         and record["servers"][row["name"]]["group"] in (section, "ours", "yours", "yardstick")
     ]
-    return sorted(rows, key=lambda row: -median_of(row, "rate"))
+    return sorted(rows, key=lambda row: (row["verdict"] == verdicts.FAILED, -median_of(row, "rate")))
 
 
 def median_of(row: dict[str, Any], key: str) -> float:
@@ -236,7 +236,9 @@ def _rank(record: dict[str, Any], connections: int, section: str, seed: int) -> 
     ranked = [
         row
         for row in rows_of(record, connections, section)
-        if row["verdict"] == verdicts.SERVER_BOUND and record["servers"][row["name"]]["group"] != "yardstick"
+        if row["verdict"] == verdicts.SERVER_BOUND
+        and record["servers"][row["name"]]["group"] != "yardstick"
+        and record["servers"][row["name"]]["checked_after"]
     ]
     rates = [{sample["round"]: sample["rate"] for sample in row["samples"]} for row in ranked]
     common = sorted(set.intersection(*(set(rounds) for rounds in rates))) if rates else []

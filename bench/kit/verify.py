@@ -15,7 +15,11 @@ from typing import Any
 from .http_client import Answer, AnswerError, Connection, Target, request_octets
 
 HELLO = b"Hello World"
-MALFORMED = b'{"colors":[{"color":"red",]}'
+MALFORMED = (
+    b'{"colors":[{"color":"red",]}',
+    b'{"colors":[{"color":"red" "type":"primary"}]}',
+    b'{"colors":[{"color":red}]}',
+)
 _ALPHABET = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 -_.,:;/<>&'\"\\\t\nåßçé€漢字🎨"
 
 
@@ -244,8 +248,12 @@ def try_malformed(target: Target, timeout_s: float = 3.0) -> str:
     of all.
     """
     try:
-        with Connection(target, timeout_s) as connection:
-            connection.send([request_octets(target, "POST", MALFORMED)])
-            return str(connection.receive().status)
+        for document in MALFORMED:
+            with Connection(target, timeout_s) as connection:
+                connection.send([request_octets(target, "POST", document)])
+                status = str(connection.receive().status)
+            if not status.startswith("4"):
+                break
+        return status
     except (AnswerError, OSError) as error:
         return str(error)

@@ -74,9 +74,16 @@ class CommandTest(unittest.TestCase):
             (["--server", "x"], "--server wants"),
             (["--url", "x=ftp://a"], "--url wants"),
             (["--connections", "0"], "no list of numbers"),
-            (["--cpus", "0"], "above 0"),
+            (["--cpus", "0"], "from 0.01"),
             (["--server-class", "x=engine"], "no --server"),
             ([*own("rest-echo", "honest")], "give yours another name"),
+            (["--rest-echo", "/nowhere/rest-echo", "rest-echo"], "/nowhere/rest-echo is no program"),
+            (["--server", "my server=./it {port}"], "`my server` is no name"),
+            (["--server", "../it=./it {port}"], "`../it` is no name"),
+            (["--server", "it=./it 'x {port}"], "No closing quotation"),
+            (["--url", "it=http://127.0.0.1:99999/"], "--url it: Port"),
+            (["--cpus", "nan"], "--cpus wants a number"),
+            (["--rate", "-5"], "--rate wants requests a second"),
             (["--workload", "magic"], "invalid choice"),
         ]
         for words, text in rows:

@@ -91,6 +91,12 @@ class OpenLoopTableTest(unittest.TestCase):
 
 
 class TableTest(unittest.TestCase):
+    def test_who_was_not_checked_after_the_load_has_no_rank(self):
+        record = make_record(RATES, GROUPS, {"plain": {"checked_after": False}})
+        ranks = {row["name"]: row["ranks"] for row in record["rows"]}
+        self.assertEqual((ranks["plain"], ranks["rest-echo"]["out-of-the-box"]), ({}, "2"))
+        self.assertIn("plain: not ranked, as it was not checked after the load.", report.remarks_of(record))
+
     def test_the_groups_have_tables_of_their_own(self):
         record = sample_record()
         self.assertEqual(results.sections(record), ["out-of-the-box", "tuned"])
@@ -98,7 +104,7 @@ class TableTest(unittest.TestCase):
             section: [row["name"] for row in results.rows_of(record, 64, section)]
             for section in results.sections(record)
         }
-        self.assertEqual(names["out-of-the-box"], ["liar", "floor", "rest-echo", "plain"])
+        self.assertEqual(names["out-of-the-box"], ["floor", "rest-echo", "plain", "liar"])
         self.assertEqual(names["tuned"], ["floor", "rest-echo", "quick"])
 
     def test_cells(self):
