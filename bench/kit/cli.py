@@ -505,11 +505,11 @@ def _show_table(
 
 
 def write_outputs(record: dict[str, Any], out: Path, options: argparse.Namespace) -> None:
-    """results.json, .csv, .md and the charts in the output folder, and copies where they were asked for."""
+    """results.csv, .md and the charts beside results.json in the output folder, and copies where asked for."""
     from . import charts  # late: matplotlib takes half a second to load, and nobody waits for it before
 
-    for path in filter(None, (out / "results.json", options.json)):
-        results.write_record(record, path)
+    if options.json:
+        results.write_record(record, options.json)
     for folder in filter(None, (out, options.svg)):
         charts.draw_all(record, folder)
     for path in filter(None, (out / "results.csv", options.csv)):
@@ -531,8 +531,10 @@ def run_report(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     record = results.read_record(options.file)
     results.summarise(record)
+    out = options.output or options.file.parent
+    results.write_record(record, out / "results.json")
     show(record)
-    write_outputs(record, options.output or options.file.parent, options)
+    write_outputs(record, out, options)
     return EXIT_OK
 
 

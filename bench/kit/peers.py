@@ -10,10 +10,11 @@ import shutil
 import subprocess
 import sys
 import tomllib
-import urllib.parse
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from .http_client import parse_target
 
 BENCH = Path(__file__).resolve().parent.parent
 ROOT = BENCH.parent
@@ -184,7 +185,7 @@ def peer_from_url(text: str, classes: Mapping[str, str]) -> Peer:
         raise PeerError(f"--url wants 'NAME=http://HOST:PORT/PATH', not `{text}`")
     name = _own_name(name)
     try:
-        urllib.parse.urlsplit(url).port
+        parse_target(url)
     except ValueError as error:
         raise PeerError(f"--url {name}: {error}") from error
     return Peer(
