@@ -70,42 +70,39 @@ class BodyBuilder {
 /// Where a value is due, null is none.
 TokenCursor read_null(TokenCursor at) { return is_literal(at.take(), "null") ? at : TokenCursor(); }
 
-/// Calls `read_member(cursor, key)` at the value of each member.
-template <typename ReadMember>
-[[gnu::always_inline]] inline TokenCursor read_object(TokenCursor at, ReadMember read_member) {
-  if (*at.peek() != '{') return read_null(at);
+/// Reads what stands between `kOpen` and its closing bracket; `read_item(cursor)` reads what commas part.
+template <char kOpen, typename ReadItem>
+[[gnu::always_inline]] inline TokenCursor read_items(TokenCursor at, ReadItem read_item) {
+  constexpr char kClose = closing_bracket(kOpen);
+  if (*at.peek() != kOpen) return read_null(at);
   at.take();
-  if (*at.peek() == '}') {
+  if (*at.peek() == kClose) {
     at.take();
     return at;
   }
   for (;;) {
-    const char* key = at.take();
-    if (*key != '"' || *at.take() != ':') return {};
-    at = read_member(at, key + 1);
+    at = read_item(at);
     if (!at) return {};
     const char next = *at.take();
-    if (next == '}') return at;
+    if (next == kClose) return at;
     if (next != ',') return {};
   }
+}
+
+/// Calls `read_member(cursor, key)` at the value of each member.
+template <typename ReadMember>
+[[gnu::always_inline]] inline TokenCursor read_object(TokenCursor at, ReadMember read_member) {
+  return read_items<'{'>(at, [&](TokenCursor member) {
+    const char* key = member.take();
+    if (*key != '"' || *member.take() != ':') return TokenCursor();
+    return read_member(member, key + 1);
+  });
 }
 
 /// Calls `read_element(cursor)` at each element.
 template <typename ReadElement>
 [[gnu::always_inline]] inline TokenCursor read_array(TokenCursor at, ReadElement read_element) {
-  if (*at.peek() != '[') return read_null(at);
-  at.take();
-  if (*at.peek() == ']') {
-    at.take();
-    return at;
-  }
-  for (;;) {
-    at = read_element(at);
-    if (!at) return {};
-    const char next = *at.take();
-    if (next == ']') return at;
-    if (next != ',') return {};
-  }
+  return read_items<'['>(at, read_element);
 }
 
 std::optional<std::string_view> BodyBuilder::read_key(const char* key) {

@@ -9,6 +9,10 @@
 
 namespace rest_echo::json {
 
+/// `]` and `}` stand two behind `[` and `{` in ASCII.
+[[nodiscard]] constexpr char closing_bracket(char open) noexcept { return static_cast<char>(open + 2); }
+static_assert(closing_bracket('[') == ']' && closing_bracket('{') == '}');
+
 /// Visits all of a value at `at`, around which `open_count` arrays and objects are open, and returns the
 /// cursor behind it; a null one if it is malformed or too deep. `sink` hears of each token but colons,
 /// in order: open(bracket), close(bracket), comma(), key(token), string(token), number(token, end),
@@ -29,7 +33,7 @@ template <typename Sink>
       case '[':
       case '{':
         if (open_count == kDepthMax) return {};
-        closers[open_count] = static_cast<char>(*token + 2);  // `]` and `}` stand two behind in ASCII
+        closers[open_count] = closing_bracket(*token);
         is_whole = *at.peek() == closers[open_count];
         ++open_count;
         sink.open(*token);
